@@ -1,0 +1,79 @@
+"""The command line: one small file a verb, imported only when it is used."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import sys
+
+import click
+
+from meddc_bench.errors import MedDDCError
+
+VERBS = {
+    "run": "Roll out policies on tasks, read, judge and score.",
+    "score": "Read, judge and score histories that are stored or that others made.",
+    "retry": "Go on with a run from its folder.",
+    "ls": "List tasks, policies, patients, readers, judges, metrics or importers.",
+    "show": "Show a case, a history, a template or a run's results.",
+    "validate": "Check tasks and campaigns.",
+    "plugins": "List plugins and what is wrong with any of them.",
+    "info": "Print what a bug report needs.",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a verb's module when the verb is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"meddc_bench.cli.{cmd_name}_command")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="meddc-bench")
+def root() -> None:
+    """Evaluate multi-turn Chinese medical-consultation agents: frozen histories, swappable readers, exact scoring."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; every known error is one clear message and its exit code."""
+    _print_anywhere()
+    try:
+        code = root.main(args=arguments, standalone_mode=False, auto_envvar_prefix="MEDDC")
+    except click.exceptions.Abort:
+        code = 130
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except MedDDCError as error:
+        for line in (str(error), *getattr(error, "__notes__", ())):
+            click.echo(f"error: {line}", err=True)
+        code = error.exit_code
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _print_anywhere() -> None:
+    """Make printing Chinese safe on any console: what its encoding lacks is written as an escape, never an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+__all__ = ["main"]

@@ -1,0 +1,89 @@
+"""Options that several verbs share, and how they become a campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from meddc_bench import campaign as campaigns
+from meddc_bench.campaign import Campaign
+
+ROLES = {"policy": "policies", "patient": "patients", "reader": "readers", "judge": "judges"}
+
+
+def role_options(*kinds: str) -> Callable[[Any], Any]:
+    """Add `--KIND [LABEL=]NAME` and `--KIND-args [LABEL:]k=v` for each kind, both repeatable."""
+
+    def add(function: Any) -> Any:
+        for kind in reversed(kinds):
+            function = click.option(
+                f"--{kind}-args", multiple=True, metavar="[LABEL:]KEY=VALUE", help=f"Options of a {kind}."
+            )(function)
+            function = click.option(f"--{kind}", multiple=True, metavar="[LABEL=]NAME", help=_role_help(kind))(function)
+        return function
+
+    return add
+
+
+def _role_help(kind: str) -> str:
+    if kind == "reader":
+        return "A reader, or `own` (the policy's generator under the common prompt). `emitted` is always reported."
+    return f"A {kind} by name (see `ls {ROLES[kind]}`); repeat for several."
+
+
+def run_options(function: Any) -> Any:
+    """Add the options of how and how much to run."""
+    options = [
+        click.option("-C", "--config", type=click.Path(path_type=Path), help="Campaign file (YAML); flags win over it."),
+        click.option("-t", "--tasks", multiple=True, metavar="NAME|PATH", help="Task, group, or path to one; repeatable."),
+        click.option("-o", "--output-path", metavar="FOLDER", help="Run folder [default: runs/<tasks>-<digest>]."),
+        click.option("--include-path", multiple=True, metavar="FOLDER", help="More folders to look for tasks in."),
+        click.option("-L", "--limit", type=click.IntRange(min=1), help="Only the first N cases of each task."),
+        click.option("--repeats", type=click.IntRange(min=1), help="Repeats of each history [default: the task's]."),
+        click.option("--seed", type=int, help="Seed of the run [default: 0]."),
+        click.option("--instrument", help="The task's named patient, readers and judge [default: offline]."),
+        click.option("--view", type=click.Choice(["cut", "mask", "full"]), help="What a reader sees of an early diagnosis."),
+        click.option("--max-connections", type=click.IntRange(min=1), help="Consultations in progress at once [default: 16]."),
+        click.option("--max-retries", type=click.IntRange(min=0), help="Retries of infrastructure failures [default: 2]."),
+        click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds an adapter's call may take."),
+        click.option("--fail-on-error", type=click.IntRange(min=0), help="Stop when more than N records have failed."),
+        click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def build_campaign(flags: dict[str, Any]) -> Campaign:
+    """Merge the campaign file and the flags; the flags win."""
+    data: dict[str, Any] = campaigns.load(flags["config"]) if flags.get("config") else {}
+    for kind, plural in ROLES.items():
+        names, arguments = flags.get(kind) or (), flags.get(f"{kind}_args") or ()
+        if names:
+            data[plural] = campaigns.parse_roles(kind, names, arguments)
+        elif arguments:
+            data[plural] = _with_arguments(kind, data.get(plural, []), arguments)
+    for key in ("tasks", "include_path"):
+        if flags.get(key):
+            data[key] = [part for value in flags[key] for part in value.split(",") if part]
+    for key in (
+        "output_path", "limit", "repeats", "seed", "instrument", "max_connections", "max_retries", "timeout", "asks",
+    ):  # fmt: skip
+        if flags.get(key) is not None:
+            data[key] = flags[key]
+    if flags.get("view"):
+        data["protocol"] = {**data.get("protocol", {}), "view": flags["view"]}
+    if flags.get("predict_only"):
+        data["predict_only"] = True
+    return campaigns.build(data)
+
+
+def _with_arguments(kind: str, roles: list[Any], arguments: tuple[str, ...]) -> list[Any]:
+    """Add command-line options to the roles of a campaign file."""
+    parsed = campaigns.parse_roles(kind, [f"{role['label']}={role['name']}" for role in roles], arguments)
+    return [
+        {**role, "options": {**role.get("options", {}), **more["options"]}} for role, more in zip(roles, parsed, strict=True)
+    ]

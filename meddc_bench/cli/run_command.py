@@ -1,0 +1,79 @@
+"""`meddc-bench run`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from meddc_bench.cli.options import build_campaign, role_options, run_options
+
+
+@click.command("run")
+@run_options
+@role_options("policy", "patient", "reader", "judge")
+@click.option("--asks", type=click.IntRange(min=1), help="Times each judge is asked, for noise floors [default: 1].")
+@click.option("-x", "--predict-only", is_flag=True, help="Roll out only; read, judge and score later with `score`.")
+def command(**flags: Any) -> int:
+    """Roll out policies on tasks, read, judge and score.
+
+    \b
+    meddc-bench run --tasks meddc --policy checklist --policy brief
+    meddc-bench run -C campaign.yaml --repeats 1
+    """
+    from meddc_bench import run
+    from meddc_bench.registry import Registry
+
+    campaign = build_campaign(flags)
+    registry = Registry.load()
+    benches = run.prepare(campaign, registry)
+    folder = Path(campaign.output_path) if campaign.output_path else run.default_folder(campaign)
+    with progress_bar() as show:
+        finished = run.execute(
+            campaign, benches, registry, folder, fail_after=flags["fail_on_error"], on_progress=show
+        )
+    return finish(finished, as_json=flags["as_json"])
+
+
+class progress_bar:
+    """A tqdm bar on standard error, fed by the orchestrator; silent where standard error is not a terminal."""
+
+    def __enter__(self) -> Callable[[Any], None]:
+        from tqdm import tqdm
+
+        self._bar = tqdm(total=0, unit="history", disable=not sys.stderr.isatty(), dynamic_ncols=True, leave=False)
+        return self._show
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def _show(self, progress: Any) -> None:
+        self._bar.total = progress.expected
+        self._bar.n = progress.done
+        if progress.failed:
+            self._bar.set_postfix(dict(progress.failed), refresh=False)
+        self._bar.update(0)
+
+
+def finish(finished: Any, *, as_json: bool) -> int:
+    """Print the results, what stopped the run if anything did, and the run folder as the last line."""
+    from meddc_bench.cli.table import print_results
+
+    if as_json:
+        out = {"run": str(finished.folder), "exit_code": finished.exit_code, **finished.results}
+        click.echo(json.dumps(out, ensure_ascii=False, allow_nan=False))
+        return int(finished.exit_code)
+    print_results(finished.results)
+    progress = finished.progress
+    if progress.interrupted:
+        click.echo(f"interrupted: partial results; go on with `meddc-bench retry {finished.folder}`", err=True)
+    if progress.stopped:
+        click.echo(f"stopped: {progress.stopped}", err=True)
+    elif finished.exit_code == 3:
+        click.echo(f"below full coverage; try the failed records again with `meddc-bench retry {finished.folder}`", err=True)
+    click.echo(str(finished.folder))
+    return int(finished.exit_code)

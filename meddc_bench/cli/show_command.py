@@ -1,0 +1,172 @@
+"""`meddc-bench show`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.group("show")
+def command() -> None:
+    """Show a case, a history with its assignments, a prompt, or a run's results."""
+
+
+@command.command("case")
+@click.argument("task")
+@click.argument("case")
+@click.option("--include-path", multiple=True, metavar="FOLDER")
+def show_case(task: str, case: str, include_path: tuple[str, ...]) -> None:
+    """Show a case: opening, facts, targets, diagnoses.
+
+    \b
+    meddc-bench show case meddc_record rec-001
+    """
+    found = _case(task, case, include_path)[1]
+    click.echo(f"{found.id}（{found.department}，{found.source}，最多 {found.turn_budget} 轮）\n开场：{found.context}\n\n事实")
+    for fact in found.facts:
+        marks = ("否认 " if fact.denied else "") + ("开场已说 " if fact.opening else "")
+        click.echo(f"  {fact.id} [{fact.topic}] {marks}{fact.text}")
+    click.echo("\n目标")
+    for target in found.targets:
+        click.echo(f"  {target.id} [{target.inquiry_type} {target.importance}] {target.question} ← {', '.join(target.facts)}")
+    click.echo("\n诊断")
+    for diagnosis in found.diagnoses:
+        click.echo(f"  {diagnosis.name}（{'、'.join(diagnosis.synonyms)}）{diagnosis.code or ''}")
+    for name, items in found.references.model_dump().items():
+        if items:
+            click.echo(f"{name}：{'；'.join(items)}")
+
+
+@command.command("history")
+@click.argument("run_folder", type=click.Path(path_type=Path))
+@click.argument("case")
+@click.option("--policy", help="Only this policy.")
+@click.option("--repeat", type=int, default=0, show_default=True)
+@click.option("--notes", is_flag=True, help="Show what is in no view: fact ids, checks, hidden reasoning.")
+def show_history(run_folder: Path, case: str, policy: str | None, repeat: int, notes: bool) -> None:
+    """Show the consultations of a case in a run, and what was matched.
+
+    \b
+    meddc-bench show history runs/meddc-1f0c9a2b rec-001 --policy checklist
+    """
+    from meddc_bench.errors import UsageError, suggest
+
+    cases: set[str] = set()
+    shown = 0
+    for line in _lines(run_folder / "histories.jsonl"):
+        cases.add(line["case"])
+        if line["case"] != case or line["repeat"] != repeat or policy not in (None, line["policy"]):
+            continue
+        shown += 1
+        click.echo(f"── {line['task']} {case} · {line['policy']} · {line['patient']} · repeat {repeat}")
+        _print_turns(line["history"], notes=notes)
+        for sample in _samples(run_folder, line):
+            _print_sample(sample)
+    if not shown:
+        raise UsageError(f"{run_folder} has no such history of case {case!r}; {suggest(case, sorted(cases))}")
+
+
+@command.command("prompt")
+@click.argument("name", type=click.Choice(["doctor", "patient", "reader"]))
+@click.option("-t", "--tasks", "task", default="meddc_record", show_default=True)
+@click.option("--case", help="A case of the task [default: the first].")
+@click.option("--include-path", multiple=True, metavar="FOLDER")
+def show_prompt(name: str, task: str, case: str | None, include_path: tuple[str, ...]) -> None:
+    """Render a prompt as a language model would get it at the start of a case.
+
+    \b
+    meddc-bench show prompt doctor --tasks meddc_record --case rec-001
+    """
+    from meddc_bench.environments.consultation import ConsultationVisit
+    from meddc_bench.pipeline import read, rollout
+    from meddc_bench.records import Turn
+
+    found, one = _case(task, case, include_path)
+    opening = Turn(index=0, round=0, role="patient", kind="opening", text=one.context)
+    question = Turn(index=1, round=1, role="doctor", kind="question", text="您哪里不舒服，什么时候开始的？")
+    if name == "doctor":
+        messages = rollout.policy_messages(found, (opening,), {}, ConsultationVisit(one.turn_budget, 4000))
+    elif name == "patient":
+        messages = rollout.patient_messages(found, one, (opening, question), question.text, found.mode(one))
+    else:
+        messages = read.reader_messages(found, (opening,))
+    for message in messages:
+        click.echo(f"【{message.role}】\n{message.content}\n")
+
+
+@command.command("results")
+@click.argument("run_folder", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def show_results(run_folder: Path, as_json: bool) -> None:
+    """Show the results of a run again.
+
+    \b
+    meddc-bench show results runs/meddc-1f0c9a2b
+    """
+    from meddc_bench.cli.table import print_results
+    from meddc_bench.errors import InputError
+
+    path = run_folder / "results.json"
+    if not path.is_file():
+        raise InputError("there are no results; is this a run folder?", path=path)
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False))
+    else:
+        print_results(found)
+
+
+def _case(task: str, case: str | None, include_path: tuple[str, ...]) -> tuple[Any, Any]:
+    from meddc_bench.errors import UsageError, suggest
+    from meddc_bench.task import TaskIndex
+
+    loaded = TaskIndex(map(Path, include_path)).resolve(task)
+    for one in loaded:
+        for found in one.cases:
+            if case in (None, found.id):
+                return one, found
+    ids = [found.id for one in loaded for found in one.cases]
+    raise UsageError(f"task {task} has no case {case!r}; {suggest(case or '', ids)}")
+
+
+def _lines(path: Path) -> Any:
+    from meddc_bench.errors import InputError
+
+    if not path.is_file():
+        raise InputError("there is no such file; is this a run folder?", path=path)
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def _samples(folder: Path, line: dict[str, Any]) -> Any:
+    from meddc_bench.text import safe_name
+
+    path = folder / f"samples_{safe_name(line['task'], 80)}.jsonl"
+    wanted = ("case", "policy", "patient", "repeat")
+    return (one for one in (_lines(path) if path.is_file() else ()) if all(one[key] == line[key] for key in wanted))
+
+
+def _print_turns(history: dict[str, Any], *, notes: bool) -> None:
+    names = {"doctor": "医生", "patient": "患者", "reporter": "检查"}
+    for turn in history["turns"]:
+        click.echo(f"[{turn['round']}] {names[turn['role']]}：{turn['text']}")
+        note = history.get("notes", {}).get(str(turn["index"]))
+        if notes and note:
+            click.echo(f"      {json.dumps(note, ensure_ascii=False)}")
+    for breach in history.get("breaches", ()):
+        click.echo(f"  ！{breach}")
+
+
+def _print_sample(sample: dict[str, Any]) -> None:
+    click.echo(f"  {sample['condition']} / {sample['judge']}: {sample['outcome']}")
+    for axis, found in sample["axes"].items():
+        click.echo(f"    {axis}: TP {found['tp']} FP {found['fp']} FN {found['fn']}")
+        for prediction, reference, round_ in found["matched"]:
+            click.echo(f"      ✓ {prediction} → {reference}" + (f"（第 {round_} 轮）" if round_ else ""))
+        for key, mark in (("unmatched_predictions", "✗"), ("unmatched_references", "○"), ("volunteered", "△")):
+            for text in found[key]:
+                click.echo(f"      {mark} {text}")

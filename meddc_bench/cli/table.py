@@ -1,0 +1,112 @@
+"""The results as a table for the screen."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console that wraps nothing when it is not a terminal and honours NO_COLOR."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else 200
+    return Console(file=stream, width=width, highlight=False, soft_wrap=False, legacy_windows=False)
+
+
+def print_results(found: dict[str, Any]) -> None:
+    """Print one table a task: D, T, E, Total on 0-100 as mean ± sample SD over repeats, with coverage and counts."""
+    out = console()
+    for name, task in found["tasks"].items():
+        out.print(_table(name, task))
+        for line in _notes(task):
+            out.print(line, style="yellow", markup=False)
+    out.print("分值 0-100，均值 ± 样本标准差（跨重复）；“确定”指各次重复里医生说的话完全相同。", style="dim")
+
+
+def _table(name: str, task: dict[str, Any]) -> Table:
+    table = Table(title=f"{name}：{task['cases']} 例 × {task['repeats']} 次", title_justify="left")
+    table.add_column("policy", no_wrap=True)
+    table.add_column("condition", no_wrap=True)
+    several = {key: len({row[key] for row in task["rows"]}) > 1 for key in ("patient", "judge", "ask")}
+    for key, many in several.items():
+        if many:
+            table.add_column(key)
+    for column in ("D", "T", "E", "Total"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for column in ("D TP/FP/FN", "T TP/FP/FN", "questions", "coverage"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in sorted(task["rows"], key=lambda row: (row["condition"] == "emitted", -_rank(row))):
+        extra = [str(row[key]) for key, many in several.items() if many]
+        scores = [_score(row, column) for column in ("D", "T", "E", "Total")]
+        table.add_row(
+            row["policy"], row["condition"], *extra, *scores, _counts(row, "D"), _counts(row, "T"), _mean(row, "questions"),
+            _coverage(row),
+        )  # fmt: skip
+    return table
+
+
+def _rank(row: dict[str, Any]) -> float:
+    for name in ("Total", "D"):
+        value = row["metrics"].get(name, {}).get("mean")
+        if value is not None:
+            return float(value)
+    return -1.0
+
+
+def _score(row: dict[str, Any], name: str) -> str:
+    metric = row["metrics"].get(name)
+    if metric is None or metric["mean"] is None:
+        return "—"
+    text = f"{100 * metric['mean']:.1f}"
+    if row["deterministic"]:
+        text += " 确定"
+    elif metric["sd"] is not None:
+        text += f" ± {100 * metric['sd']:.1f}"
+    if metric.get("bounds"):
+        low, high = metric["bounds"]
+        text += f" [{100 * low:.1f}, {100 * high:.1f}]" if low is not None and high is not None else ""
+    return text
+
+
+def _counts(row: dict[str, Any], name: str) -> str:
+    sums = row["metrics"].get(name, {}).get("sums") or []
+    if not sums:
+        return "—"
+    return "/".join(f"{sum(one[key] for one in sums) / len(sums):.4g}" for key in ("tp", "fp", "fn"))
+
+
+def _mean(row: dict[str, Any], name: str) -> str:
+    value = row["metrics"].get(name, {}).get("mean")
+    return "—" if value is None else f"{value:.1f}"
+
+
+def _coverage(row: dict[str, Any]) -> str:
+    metrics = row["metrics"]
+    name = "Total" if metrics.get("Total", {}).get("expected") else "D"
+    metric = metrics.get(name, {})
+    return f"{metric.get('measured', 0)}/{metric.get('expected', 0)}"
+
+
+def _notes(task: dict[str, Any]) -> list[str]:
+    """Say what a reader of the table must know: failures with a reason, missing axes, early diagnoses, checks, breaches."""
+    lines: list[str] = []
+    for row in task["rows"]:
+        name = f"{row['policy']} / {row['condition']}"
+        for outcome, count in row["outcomes"].items():
+            if outcome != "scored":
+                lines.append(f"{name}: {count} {outcome}: {row['reasons'].get(outcome, '')}")
+        for metric in ("D", "T"):
+            reason = row["metrics"].get(metric, {}).get("reason")
+            if reason and row["outcomes"].get("scored"):
+                lines.append(f"{name}: {metric} is null: {reason}")
+        if row["early_assertion"]:
+            lines.append(f"{name}: {row['early_assertion']} histories assert a diagnosis before the summary (view: {task['protocol']['view']})")
+        if row["condition"] == "emitted":
+            if row["patient_checks"]:
+                lines.append(f"{row['policy']}: patient checks: " + ", ".join(f"{key} {n}" for key, n in row["patient_checks"].items()))
+            if row["breaches"]:
+                lines.append(f"{row['policy']}: {row['breaches']} breaches of the protocol")
+    return lines

@@ -1,0 +1,110 @@
+"""The consultation of protocol MedDDC v1.0: the doctor asks within a budget, then gives a structured diagnosis.
+
+Round k is the doctor's k-th turn with the patient's reply. After the budget's last answer the policy has one more turn,
+for its diagnosis only. Breaches of the protocol are named, deterministic and never reach the patient:
+
+    an empty reply              the policy failed: the visit ends
+    a question past the budget  it is not asked: the visit ends at the budget
+    lines spoken for the patient, text over the limit    cut off, and the rest is the turn
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from meddc_bench.contracts import Budget, Context, MenuItem, Options, Step
+from meddc_bench.records import Action, Case
+
+_LIST = {"type": "array", "items": {"type": "string"}}
+
+ASK = MenuItem(
+    "ask",
+    "向患者提问（可一次问几个相关的问题）",
+    {"type": "object", "properties": {"question": {"type": "string"}}, "required": ["question"]},
+)
+DIAGNOSE = MenuItem(
+    "diagnose",
+    "给出诊断并结束问诊",
+    {
+        "type": "object",
+        "properties": {
+            "diagnoses": {**_LIST, "description": "诊断，按可能性从高到低"},
+            "tests": {**_LIST, "description": "建议的检查"},
+            "treatment": {**_LIST, "description": "治疗"},
+            "medication": {**_LIST, "description": "用药"},
+            "lifestyle": {**_LIST, "description": "生活方式建议"},
+            "guidance": {**_LIST, "description": "就医与随访指导"},
+            "summary": {"type": "string", "description": "病情小结"},
+        },
+        "required": ["diagnoses"],
+    },
+)
+
+_OTHER_SPEAKER = re.compile(r"^[ \t]*(?:患者|病人|家属|家长|patient)[ \t]*[:：]", re.MULTILINE | re.IGNORECASE)
+
+
+class ConsultationOptions(Options):
+    """Options of the environment: the longest doctor's turn, in characters."""
+
+    max_turn_chars: int = 4000
+
+
+class Consultation:
+    """Makes visits; stateless."""
+
+    def __init__(self, options: ConsultationOptions, context: Context):
+        self._limit = options.max_turn_chars
+
+    def reset(self, case: Case, seed: int) -> ConsultationVisit:
+        """Start a visit of one case."""
+        return ConsultationVisit(case.turn_budget, self._limit)
+
+
+class ConsultationVisit:
+    """One consultation in progress."""
+
+    def __init__(self, budget: int, limit: int):
+        self._total = self._left = budget
+        self._limit = limit
+
+    @property
+    def phase(self) -> str:
+        """`history` while questions are left, then `diagnosis`."""
+        return "history" if self._left else "diagnosis"
+
+    @property
+    def menu(self) -> tuple[MenuItem, ...]:
+        return (ASK, DIAGNOSE) if self._left else (DIAGNOSE,)
+
+    @property
+    def budgets(self) -> dict[str, Budget]:
+        return {"questions": Budget(self._total, self._left)}
+
+    def step(self, action: Action, text: str) -> Step:
+        """Take the doctor's action and say what follows."""
+        breaches = list(action.violations)
+        if action.name == "diagnose":
+            return Step("diagnose", text or _written(action), ended="diagnosed", breaches=tuple(breaches))
+        text = self._within_limits(text, breaches)
+        if not text:
+            return Step("question", "", ended="failed", public=False, breaches=(*breaches, "empty reply"))
+        if not self._left:
+            return Step("question", "", ended="budget", public=False, breaches=(*breaches, "no diagnosis at the end"))
+        self._left -= 1
+        return Step("question", text, question=text, breaches=tuple(breaches))
+
+    def _within_limits(self, text: str, breaches: list[str]) -> str:
+        if other := _OTHER_SPEAKER.search(text):
+            breaches.append("speaks for the patient")
+            text = text[: other.start()]
+        if len(text) > self._limit:
+            breaches.append(f"longer than {self._limit} characters")
+            text = text[: self._limit]
+        return text.strip()
+
+
+def _written(action: Action) -> str:
+    """Write a structured diagnosis that came without text as a doctor's sentence."""
+    diagnoses: Any = action.arguments.get("diagnoses") or []
+    return "诊断：" + "；".join(diagnoses) + "。" if diagnoses else "（未给出诊断）"

@@ -1,0 +1,97 @@
+"""The exceptions of the project: each names its culprit.
+
+    MedDDCError
+    ├── UsageError          the command line or a call asks for what cannot be       exit 2
+    │   └── InputError      a file the user gave: path, line, key                    exit 2
+    ├── StoreError          a run folder that cannot be read, written or locked      exit 1
+    ├── PluginError         a distribution that broke its contract                   exit 2
+    └── StageError          raised inside a stage, recorded as that stage's outcome
+        ├── PolicyError     -> policy_failed
+        ├── PatientError    -> patient_failed
+        ├── ReaderError     -> reader_failed
+        └── JudgeError      -> judge_failed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+
+class MedDDCError(Exception):
+    """Any error the project raises on purpose; its text is fit for the screen."""
+
+    exit_code = 1
+
+
+class UsageError(MedDDCError):
+    """The request itself is wrong: an unknown name, a clash, a missing option."""
+
+    exit_code = 2
+
+
+class InputError(UsageError):
+    """A file of the user's is wrong; says which file, line and key, and what was expected."""
+
+    def __init__(self, message: str, *, path: Path | str | None = None, line: int | None = None, key: str | None = None):
+        where = ":".join(str(part) for part in (path, line, key) if part not in (None, ""))
+        super().__init__(f"{where}: {message}" if where else message)
+        self.message, self.path, self.line, self.key = message, path, line, key
+
+
+class StoreError(MedDDCError):
+    """The run folder cannot be read, written or locked."""
+
+
+class PluginError(MedDDCError):
+    """A plugin broke its contract; names the plugin."""
+
+    exit_code = 2
+
+    def __init__(self, plugin: str, message: str):
+        super().__init__(f"plugin {plugin}: {message}")
+        self.plugin, self.message = plugin, message
+
+
+class StageError(MedDDCError):
+    """Base of the errors an adapter raises about its own role; a stage records them."""
+
+    outcome = "infra_failed"
+
+
+class PolicyError(StageError):
+    """The policy itself failed (refused, blank, overflowed): a measurement."""
+
+    outcome = "policy_failed"
+
+
+class PatientError(StageError):
+    """The simulated patient failed."""
+
+    outcome = "patient_failed"
+
+
+class ReaderError(StageError):
+    """The reader failed."""
+
+    outcome = "reader_failed"
+
+
+class JudgeError(StageError):
+    """The judge failed."""
+
+    outcome = "judge_failed"
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Say which known names are near, or list them all.
+
+    >>> suggest("checklst", ["brief", "checklist"])
+    "did you mean 'checklist'?"
+    """
+    choices = list(known)
+    near = get_close_matches(name, choices, n=3, cutoff=0.6)
+    if near:
+        return "did you mean " + " or ".join(repr(one) for one in near) + "?"
+    return "there is: " + ", ".join(choices) if choices else "there is none"

@@ -1,0 +1,166 @@
+"""Histories that others made: an importer reads them, they are stored as they are, and the run goes on from there."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from meddc_bench.campaign import HOW, Campaign
+from meddc_bench.contracts import Fault, Imported
+from meddc_bench.errors import InputError, PluginError, UsageError
+from meddc_bench.fingerprint import digest
+from meddc_bench.orchestrator import head_of
+from meddc_bench.pipeline.rollout import history_hash
+from meddc_bench.plan import CORE_REVISION, Job, TaskBench, build_benches
+from meddc_bench.records import Case, Key
+from meddc_bench.registry import Registry
+from meddc_bench.resources import shipped
+from meddc_bench.store import Entry, Store
+from meddc_bench.task import Task, TaskFile, load_task
+from meddc_bench.text import safe_name
+from meddc_bench.wiring import Adapter
+
+PATIENT = "imported"
+
+
+@dataclass
+class Import:
+    """What an import found: cases, how many histories by policy, and what could not be used."""
+
+    cases: dict[str, Case] = field(default_factory=dict)
+    policies: list[str] = field(default_factory=list)
+    repeats: int = 1
+    histories: Counter[str] = field(default_factory=Counter)
+    faults: list[Fault] = field(default_factory=list)
+    ids: dict[tuple[str, str, int], str] = field(default_factory=dict)
+
+
+class ImportBench(TaskBench):
+    """A bench whose histories were imported: their ids come from their content."""
+
+    def __init__(self, bench: TaskBench, found: Import, importer: Adapter):
+        super().__init__(
+            bench.task, bench.seed, bench.environment, [_Named(one, importer) for one in found.policies],  # type: ignore[misc]
+            [_Named(PATIENT, importer)], bench.conditions, bench.judges, found.repeats, bench.asks, None,  # type: ignore[list-item]
+        )  # fmt: skip
+        self._found = found
+
+    def history_id(self, policy: Any, patient: Any, case: Case, repeat: int) -> str:
+        key = (policy.label, case.id, repeat)
+        return self._found.ids.get(key) or digest(["no history", *key])
+
+    def expects(self, policy: Any, case: Case, repeat: int) -> bool:
+        return (policy.label, case.id, repeat) in self._found.ids
+
+    def jobs(self) -> Iterator[Job]:
+        return (job for job in super().jobs() if self.expects(job.policy, job.case, job.repeat))
+
+
+class _Named:
+    """Stands for the policy or patient of an import: a label, and the importer's identity; it cannot be called."""
+
+    kind = "importer"
+
+    def __init__(self, label: str, importer: Adapter):
+        self.label, self.name, self.identity = label, label, importer.identity
+
+    def get(self) -> None:
+        return None
+
+    async def aclose(self) -> None:
+        return None
+
+
+def read_into(store: Store, importer: Adapter, files: Sequence[Path], known: dict[str, Case], task_name: str) -> Import:
+    """Read files with an importer and store every history, streaming.
+
+    Raises:
+        InputError: a whole file cannot be used.
+        PluginError: the importer itself failed.
+    """
+    found = Import(cases=dict(known))
+    for file in files:
+        if not file.is_file():
+            raise InputError("there is no such file", path=file)
+        try:
+            for one in importer.get().read(file):
+                _take(one, found, store, importer, task_name)
+        except (InputError, UsageError):
+            raise
+        except Exception as error:
+            raise PluginError(importer.registration.plugin, f"{importer.name} failed on {file}: {error}") from error
+    missing = sorted({case for _, case, _ in found.ids} - set(found.cases))
+    for case in missing:
+        found.faults.append(Fault(case, "no references for this case: its histories are kept but not scored"))
+    found.ids = {key: one for key, one in found.ids.items() if key[1] in found.cases}
+    found.policies = sorted({policy for policy, _, _ in found.ids})
+    found.repeats = 1 + max((repeat for _, _, repeat in found.ids), default=0)
+    used = {case for _, case, _ in found.ids}
+    found.cases = {name: case for name, case in found.cases.items() if name in used}
+    return found
+
+
+def _take(one: Any, found: Import, store: Store, importer: Adapter, task_name: str) -> None:
+    if isinstance(one, Fault):
+        found.faults.append(one)
+    elif isinstance(one, Case):
+        found.cases.setdefault(one.id, one)
+    elif isinstance(one, Imported):
+        key = (one.policy, one.case, one.repeat)
+        if key in found.ids:
+            found.faults.append(Fault(one.case, f"a second history of {one.policy}, repeat {one.repeat}; the first counts"))
+            return
+        record_id = digest(["history", CORE_REVISION, task_name, importer.identity, *key, history_hash(one.history)])
+        found.ids[key] = record_id
+        found.histories[one.policy] += 1
+        if record_id not in store:
+            entry = Entry(
+                stage="history", id=record_id, outcome="scored", head=head_of(one.history),
+                key=Key(task=task_name, case=one.case, policy=one.policy, patient=PATIENT, repeat=one.repeat),
+            )  # fmt: skip
+            store.append(entry, one.history)
+    else:
+        raise TypeError(f"gave {type(one).__name__}; expected Case, Imported or Fault")
+
+
+def import_benches(
+    campaign: Campaign, registry: Registry, store: Store, importer: Adapter, files: Sequence[Path], task: Task | None
+) -> tuple[ImportBench, Import]:
+    """Read the files and build the bench that scores them.
+
+    Args:
+        task: the task the histories belong to; None makes one of the importer's own cases.
+    """
+    name = task.name if task is not None else f"imported_{importer.name}"
+    known = {case.id: case for case in task.cases} if task is not None else {}
+    found = read_into(store, importer, files, known, name)
+    if not found.ids:
+        first = f"; first: {found.faults[0].where}: {found.faults[0].message}" if found.faults else ""
+        raise UsageError(f"no history with references in {', '.join(map(str, files))}{first}")
+    base = task or load_task(shipped("tasks") / "meddc_record" / "task.yaml")
+    config: TaskFile = base.config.model_copy(update={"task": name, "title": f"导入的历史（{importer.name}）"})
+    cases = tuple(found.cases[one] for one in sorted(found.cases))
+    own = Task(config, cases, base.path)
+    policy = campaign.model_copy(
+        update={"tasks": (name,), "policies": (), "patients": tuple(campaign.patients)}
+    )
+    bench = build_benches(policy, registry, [own], imported=True)[0]
+    return ImportBench(bench, found, importer), found
+
+
+def default_folder(importer: Adapter, campaign: Campaign, files: Sequence[Path]) -> Path:
+    """Return `runs/<importer>-<digest>`: the same command finds its folder again."""
+    what = {key: value for key, value in campaign.model_dump(mode="json").items() if key not in HOW}
+    return Path("runs") / f"{safe_name(importer.name, 80)}-{digest([what, importer.identity, [str(one) for one in files]])[:8]}"
+
+
+def fault_lines(faults: Sequence[Fault], most: int = 20) -> Iterator[str]:
+    """Write faults for the screen, the first `most` of them."""
+    for fault in itertools.islice(faults, most):
+        yield f"{fault.where}: {fault.message}"
+    if len(faults) > most:
+        yield f"... and {len(faults) - most} more"

@@ -1,0 +1,337 @@
+"""The one place that knows the order of the stages: rollout, read, judge; then match and score over what is stored.
+
+Work is pulled by at most `max_connections` workers, so only what may run exists. Every record is in the store before
+the next stage begins; a record that is there and final is never made again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
+
+from meddc_bench.adapters import Caller, StageFailure
+from meddc_bench.errors import StoreError
+from meddc_bench.fingerprint import derive_seed
+from meddc_bench.pipeline.judge import judge_reading, judge_trajectory
+from meddc_bench.pipeline.read import read_emitted, read_own, read_with
+from meddc_bench.pipeline.rollout import Rollout, doctor_hash, history_hash, roll_out
+from meddc_bench.plan import Condition, Job, TaskBench
+from meddc_bench.records import Axis, History, Key, Reading, Record, Usage
+from meddc_bench.store import Entry, Head, Store, Trace
+from meddc_bench.wiring import Adapter
+
+FINAL = frozenset({"scored", "policy_failed", "excluded"})
+"""Outcomes that are not tried again."""
+
+
+@dataclass
+class Progress:
+    """What a run has done so far, for the screen and the manifest."""
+
+    expected: int = 0
+    done: int = 0
+    made: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    reasons: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    stopped: str | None = None
+
+
+class TooManyFailures(Exception):
+    """More records failed than --fail-on-error allows."""
+
+
+class Orchestrator:
+    """Makes the missing records of some benches."""
+
+    def __init__(
+        self, store: Store, *, width: int = 16, retries: int = 2, timeout: float | None = None,
+        predict_only: bool = False, fail_after: int | None = None, on_progress: Callable[[Progress], None] | None = None,
+    ):  # fmt: skip
+        self._store = store
+        self._width, self._retries = width, retries
+        self._caller = Caller(width, timeout)
+        self._predict_only, self._fail_after = predict_only, fail_after
+        self._on_progress = on_progress or (lambda progress: None)
+        self.progress = Progress()
+
+    def run(self, benches: Iterable[TaskBench], jobs: Iterable[Job] | None = None) -> Progress:
+        """Make all missing records; SIGINT and SIGTERM stop it cleanly, a second one at once."""
+        benches = list(benches)
+        self.progress.expected = sum(
+            len(bench.cases) * bench.repeats * len(bench.policies) * len(bench.patients) for bench in benches
+        )
+        work = iter(jobs) if jobs is not None else (job for bench in benches for job in bench.jobs())
+        try:
+            asyncio.run(self._run(work, benches))
+        except asyncio.CancelledError:
+            self.progress.interrupted = True
+        except TooManyFailures as error:
+            self.progress.stopped = str(error)
+        return self.progress
+
+    async def _run(self, work: Iterator[Job], benches: list[TaskBench]) -> None:
+        main = asyncio.current_task()
+        assert main is not None
+        _stop_on_signals(main)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._width):
+                    group.create_task(self._worker(work))
+        except BaseExceptionGroup as errors:
+            raise _first(errors) from None
+        finally:
+            for adapter in _adapters(benches):
+                await adapter.aclose()
+
+    async def _worker(self, work: Iterator[Job]) -> None:
+        for job in work:
+            await self._do(job)
+            self.progress.done += 1
+            self._on_progress(self.progress)
+            await asyncio.sleep(0)
+
+    async def _do(self, job: Job) -> None:
+        history = await self._history(job)
+        if self._predict_only or self._store.outcome(job.history_id) != "scored":
+            return
+        await self.after_history(job, job.history_id, history)
+
+    async def after_history(self, job: Job, history_id: str, history: History | None) -> None:
+        """Make the readings and the evidence of a history that is in the store."""
+        bench, case = job.bench, job.case
+        loaded = _Lazy(self._store, history_id, history)
+        if case.scored_targets:
+            for judge in bench.judges:
+                for ask in range(bench.asks):
+                    await self._trajectory(job, judge, ask, history_id, loaded)
+        for condition in bench.conditions:
+            reading_id = bench.reading_id(condition, history_id)
+            reading = await self._reading(job, condition, reading_id, history_id, loaded)
+            if self._store.outcome(reading_id) != "scored":
+                continue
+            for judge in bench.judges:
+                for ask in range(bench.asks):
+                    for axis in bench.reading_axes(case, condition):
+                        await self._evidence(job, condition, judge, ask, axis, reading_id, reading)
+
+    def _missing(self, record_id: str) -> bool:
+        return self._store.outcome(record_id) not in FINAL
+
+    async def _history(self, job: Job) -> History | None:
+        if not self._missing(job.history_id):
+            return None
+        bench = job.bench
+        key = Key(
+            task=bench.task.name, case=job.case.id, policy=job.policy.label, patient=job.patient.label, repeat=job.repeat
+        )
+        rollouts: list[Rollout] = []
+
+        async def make() -> History:
+            rollout = Rollout(
+                bench.task, job.case, bench.environment.get(), job.patient.get(),
+                run_seed=bench.seed, repeat=job.repeat, caller=self._caller,
+            )  # fmt: skip
+            rollouts.append(rollout)
+            return await roll_out(job.policy.get(), rollout, self._caller)
+
+        def partial() -> History | None:
+            return rollouts[-1].history if rollouts else None
+
+        return await self._make("history", job.history_id, key, make, head_of, partial)
+
+    async def _reading(
+        self, job: Job, condition: Condition, reading_id: str, history_id: str, loaded: _Lazy
+    ) -> Reading | None:
+        if not self._missing(reading_id):
+            return None
+        bench = job.bench
+        key = _key(job, condition=condition.label)
+        seed = derive_seed(bench.seed, bench.task.name, job.case.id, job.repeat, "reader")
+
+        async def make() -> Reading:
+            history = loaded.history()
+            hash_ = loaded.hash()
+            if condition.label == "emitted":
+                return read_emitted(history, hash_)
+            if condition.reader is None:
+                return await read_own(
+                    job.policy.get(), bench.task, history, hash_, seed=seed, caller=self._caller
+                )
+            return await read_with(
+                condition.reader.get(), bench.task, history, hash_, seed=seed, caller=self._caller
+            )
+
+        return await self._make("reading", reading_id, key, make, lambda reading: Head(cut_at=reading.cut_at))
+
+    async def _trajectory(self, job: Job, judge: Adapter, ask: int, history_id: str, loaded: _Lazy) -> None:
+        bench, case = job.bench, job.case
+        record_id = bench.trajectory_id(judge, ask, case, history_id)
+        if not self._missing(record_id):
+            return
+        key = _key(job, judge=judge.label, ask=ask, axis="trajectory")
+        seed = derive_seed(bench.seed, bench.task.name, case.id, job.repeat, "judge", ask)
+
+        async def make() -> Record:
+            return await judge_trajectory(
+                judge.get(), bench.task, case, loaded.history(), seed=seed, caller=self._caller
+            )
+
+        await self._make("evidence", record_id, key, make)
+
+    async def _evidence(
+        self, job: Job, condition: Condition, judge: Adapter, ask: int, axis: Axis, reading_id: str,
+        reading: Reading | None,
+    ) -> None:  # fmt: skip
+        bench, case = job.bench, job.case
+        record_id = bench.evidence_id(judge, ask, axis, case, reading_id)
+        if not self._missing(record_id):
+            return
+        key = _key(job, condition=condition.label, judge=judge.label, ask=ask, axis=axis)
+        seed = derive_seed(bench.seed, bench.task.name, case.id, job.repeat, "judge", axis, ask)
+
+        async def make() -> Record:
+            read = reading or self._store.record(reading_id, Reading)
+            assert read is not None
+            return await judge_reading(judge.get(), bench.task, case, read, axis, seed=seed, caller=self._caller)
+
+        await self._make("evidence", record_id, key, make)
+
+    async def _make(
+        self, stage: Any, record_id: str, key: Key, make: Callable[[], Any],
+        head: Callable[[Any], Head] | None = None, partial: Callable[[], Record | None] | None = None,
+    ) -> Any:  # fmt: skip
+        """Make one record, with retries for the infrastructure's failures, and store it with its outcome."""
+        attempts = 0
+        outcome, reason, record = "scored", None, None
+        try:
+            async for attempt in AsyncRetrying(
+                stop=stop_after_attempt(1 + self._retries),
+                wait=wait_exponential(multiplier=0.05, max=2),
+                retry=retry_if_exception(lambda error: isinstance(error, StageFailure) and error.outcome == "infra_failed"),
+                reraise=True,
+            ):
+                with attempt:
+                    attempts += 1
+                    record = await _attributed(make)
+        except StageFailure as failed:
+            outcome, reason = failed.outcome, failed.reason
+            record = partial() if partial is not None else None
+        found = head(record) if head is not None and record is not None else None
+        entry = Entry(
+            stage=stage, id=record_id, outcome=outcome, key=key, reason=reason, attempts=attempts, head=found,
+            usage=Usage(calls=attempts) if attempts > 1 else None,
+        )  # fmt: skip
+        self._store.append(entry, record)
+        self._count(stage, outcome, reason)
+        return record if outcome == "scored" else None
+
+    def _count(self, stage: str, outcome: str, reason: str | None) -> None:
+        progress = self.progress
+        progress.made[stage] += 1
+        if outcome != "scored":
+            progress.failed[outcome] += 1
+            progress.reasons.setdefault(outcome, reason or "")
+        bad = sum(count for name, count in progress.failed.items() if name not in FINAL)
+        if self._fail_after is not None and bad > self._fail_after:
+            raise TooManyFailures(f"{bad} records failed, more than --fail-on-error {self._fail_after} allows; last: {reason}")
+
+
+class _Lazy:
+    """A history that is read from the store only when a later stage needs it."""
+
+    def __init__(self, store: Store, record_id: str, history: History | None):
+        self._store, self._id, self._history, self._hash = store, record_id, history, ""
+
+    def history(self) -> History:
+        if self._history is None:
+            self._history = self._store.record(self._id, History)
+            if self._history is None:
+                raise StoreError(f"history {self._id} has no turns in the store")
+        return self._history
+
+    def hash(self) -> str:
+        if not self._hash:
+            self._hash = history_hash(self.history())
+        return self._hash
+
+
+def head_of(history: History) -> Head:
+    """Collect what scoring needs of a history."""
+    trace = tuple(
+        Trace(turn.round, turn.action.name if turn.action else "ask", turn.action.form if turn.action else "text",
+              len(turn.action.violations) if turn.action else 0)
+        for turn in history.turns
+        if turn.role == "doctor"
+    )  # fmt: skip
+    checks = Counter(check for note in history.notes.values() for check in note.checks)
+    return Head(
+        ended=history.ended, rounds=history.rounds, first_summary=history.first_summary, hash=history_hash(history),
+        doctor_hash=doctor_hash(history), trace=trace, breaches=len(history.breaches), checks=dict(checks),
+    )  # fmt: skip
+
+
+async def _attributed(make: Callable[[], Any]) -> Any:
+    try:
+        return await make()
+    except (StageFailure, StoreError):
+        raise
+    except Exception as error:  # a plugin's or a stage's defect: recorded as this record's outcome
+        raise StageFailure("infra_failed", f"{type(error).__name__}: {' '.join(str(error).split())[:400]}") from error
+
+
+def _key(job: Job, **parts: Any) -> Key:
+    return Key(
+        task=job.bench.task.name, case=job.case.id, policy=job.policy.label, patient=job.patient.label,
+        repeat=job.repeat, **parts,
+    )  # fmt: skip
+
+
+def _adapters(benches: Iterable[TaskBench]) -> list[Adapter]:
+    found: dict[int, Adapter] = {}
+    for bench in benches:
+        readers = [condition.reader for condition in bench.conditions if condition.reader is not None]
+        for adapter in (bench.environment, *bench.policies, *bench.patients, *bench.judges, *readers):
+            found[id(adapter)] = adapter
+    return list(found.values())
+
+
+def _stop_on_signals(main: asyncio.Task[Any]) -> None:
+    loop = asyncio.get_running_loop()
+    state = {"stopping": False}
+
+    def stop() -> None:
+        if state["stopping"]:
+            os._exit(130)
+        state["stopping"] = True
+        main.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            loop.add_signal_handler(number, stop)
+        except (NotImplementedError, RuntimeError, ValueError):
+            return
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return what really stopped the workers: a store error, else too many failures, else the first."""
+    flat: list[BaseException] = []
+    stack: list[BaseException] = [errors]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, BaseExceptionGroup):
+            stack.extend(one.exceptions)
+        else:
+            flat.append(one)
+    for kind in (StoreError, TooManyFailures):
+        for one in flat:
+            if isinstance(one, kind):
+                return one
+    return flat[0]

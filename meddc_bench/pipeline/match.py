@@ -1,0 +1,116 @@
+"""Match: candidate edges become a one-to-one assignment. Pure and deterministic.
+
+Maximum cardinality; of several maximum matchings the one whose sorted list of matched rounds is smallest. Predictions
+are offered to augmentation in order of round, then position: the sets of predictions that can be matched together form
+a matroid, so this greedy order is optimal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from meddc_bench.records import Assignment, Edge, Evidence, Item, Pair
+
+
+def maximum_matching(edges: Sequence[Sequence[int]], order: Sequence[int]) -> dict[int, int]:
+    """Match predictions to references, one to one, as many as possible.
+
+    Args:
+        edges: for each prediction the indices of the references it may take, in order of preference.
+        order: the predictions in the order in which they are offered; an earlier one is never given up for a later one.
+
+    Returns:
+        Reference index -> prediction index.
+
+    >>> maximum_matching([[0, 1], [0]], [0, 1])
+    {0: 1, 1: 0}
+    """
+    owner: dict[int, int] = {}
+
+    def augment(prediction: int, seen: set[int]) -> bool:
+        for reference in edges[prediction]:
+            if reference not in seen:
+                seen.add(reference)
+                if reference not in owner or augment(owner[reference], seen):
+                    owner[reference] = prediction
+                    return True
+        return False
+
+    for prediction in order:
+        for reference in edges[prediction]:
+            if reference not in owner:
+                owner[reference] = prediction
+                break
+        else:
+            if edges[prediction]:
+                augment(prediction, set())
+    return dict(sorted(owner.items()))
+
+
+def assign(evidence: Evidence, first_summary: int | None = None) -> Assignment:
+    """Assign one axis.
+
+    On the trajectory axis questions in or after the first summary round are dropped; a question without a round stays a
+    prediction, but its edges are excluded; volunteered targets leave the references.
+
+    Returns:
+        The assignment; TP = pairs, FP = predictions left over, FN = references left over (equation 1).
+    """
+    trajectory = evidence.axis == "trajectory"
+    volunteered = frozenset(evidence.volunteered)
+    references = [one for one in evidence.references if one not in volunteered] if volunteered else evidence.references
+    items, dropped = evidence.items, ()
+    if trajectory and first_summary is not None:
+        items, dropped = _before(items, first_summary)
+    position = {item.id: index for index, item in enumerate(items)}
+    column = {reference: index for index, reference in enumerate(references)}
+    adjacency: list[list[int]] = [[] for _ in items]
+    excluded: list[Edge] = []
+    for edge in evidence.edges:
+        row, target = position.get(edge.prediction), column.get(edge.reference)
+        if edge.excluded is not None:
+            excluded.append(edge)
+        elif row is None or target is None:
+            excluded.append(_because(edge, "dropped question" if row is None else "volunteered target"))
+        elif trajectory and items[row].round is None:
+            excluded.append(_because(edge, "question without a round"))
+        elif target not in adjacency[row]:
+            adjacency[row].append(target)
+    for row_edges in adjacency:
+        row_edges.sort()
+    order = _order(items) if trajectory else range(len(items))
+    owner = maximum_matching(adjacency, order)
+    pairs = tuple(
+        Pair(prediction=items[row].id, reference=references[target], round=items[row].round if trajectory else None)
+        for target, row in owner.items()
+    )
+    taken = set(owner.values())
+    return Assignment(
+        axis=evidence.axis,
+        pairs=pairs,
+        excluded=tuple(excluded),
+        unmatched_predictions=tuple(item.id for index, item in enumerate(items) if index not in taken),
+        unmatched_references=tuple(one for index, one in enumerate(references) if index not in owner),
+        volunteered=evidence.volunteered,
+        dropped=dropped,
+        tp=len(pairs),
+        fp=len(items) - len(pairs),
+        fn=len(references) - len(pairs),
+    )
+
+
+def _before(items: Sequence[Item], first_summary: int) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    kept = tuple(item for item in items if item.round is None or item.round < first_summary)
+    return kept, tuple(item.id for item in items if item.round is not None and item.round >= first_summary)
+
+
+def _order(items: Sequence[Item]) -> list[int]:
+    far = 1 << 30
+    return sorted(range(len(items)), key=lambda index: (far if items[index].round is None else items[index].round, index))
+
+
+def _because(edge: Edge, reason: str) -> Edge:
+    return Edge(
+        prediction=edge.prediction, reference=edge.reference, level=edge.level, quote=edge.quote, reason=edge.reason,
+        excluded=reason,
+    )  # fmt: skip

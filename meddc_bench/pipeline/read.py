@@ -1,0 +1,101 @@
+"""Read: a reader, the policy's own generator, or nobody (`emitted`) turns a frozen history into diagnoses."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from meddc_bench.adapters import Caller, StageFailure, failure
+from meddc_bench.contracts import Completion, Decoding, Message, Reader, ReaderView
+from meddc_bench.errors import ReaderError
+from meddc_bench.pipeline.sighting import Sight, sight
+from meddc_bench.prompts import prompts_for
+from meddc_bench.records import DIMENSIONS, History, Reading, Turn
+from meddc_bench.task import Task
+from meddc_bench.text import clean
+
+OWN_DECODING = Decoding(temperature=0.2, top_p=0.9, max_tokens=1024)
+
+
+def read_emitted(history: History, hash_: str) -> Reading:
+    """Copy the policy's own terminal diagnosis and plan: the coupled score."""
+    action = history.diagnosis_action
+    last = next((turn for turn in reversed(history.turns) if turn.kind in ("summary", "diagnose")), None)
+    if action is not None:
+        diagnoses: tuple[str, ...] | None = _texts(action.arguments.get("diagnoses"))
+        plan = {name: _texts(action.arguments[name]) for name in DIMENSIONS if action.arguments.get(name)}
+    else:
+        diagnoses, plan = (None if last is not None else ()), {}
+    return Reading(
+        text=last.text if last else "", diagnoses=diagnoses, plan=plan, view="full", history_hash=hash_,
+        turns_read=len(history.turns),
+    )  # fmt: skip
+
+
+async def read_with(
+    reader: Reader, task: Task, history: History, hash_: str, *, seed: int, caller: Caller
+) -> Reading:
+    """Let a reader read what it may see.
+
+    Raises:
+        StageFailure: the reader failed, or something under it did.
+    """
+    protocol = task.config.protocol
+    seen = sight(history, protocol.view)
+    render = functools.partial(reader_messages, task, seen.turns)
+    view = ReaderView(seen.turns, seed, task.config.language, protocol.top_k, render)
+    try:
+        reading: Reading = await caller.call(reader.read, view, returns=Reading)
+    except Exception as error:  # recorded as this record's outcome
+        raise failure(error, ReaderError) from error
+    return _finished(reading, protocol.view, seen, hash_)
+
+
+async def read_own(policy: Any, task: Task, history: History, hash_: str, *, seed: int, caller: Caller) -> Reading:
+    """Put the common reader prompt before the policy's own generator.
+
+    Raises:
+        StageFailure: the policy has no generator (`excluded`), or generating failed.
+    """
+    make = getattr(policy, "generator", None)
+    generator = await caller.call(make, returns=object) if make is not None else None
+    if generator is None:
+        raise StageFailure("excluded", "the policy has no generator of its own")
+    seen = sight(history, task.config.protocol.view)
+    messages = reader_messages(task, seen.turns)
+    try:
+        generate = functools.partial(generator.generate, messages, OWN_DECODING, seed=seed)
+        completion = await generate()
+        if not isinstance(completion, Completion):
+            raise TypeError(f"generate gave {type(completion).__name__}, expected Completion")
+        if not completion.text.strip():
+            raise ReaderError("the generator's reply is blank")
+    except Exception as error:  # recorded as this record's outcome
+        raise failure(error, ReaderError) from error
+    return _finished(Reading(text=completion.text, model=completion.model), task.config.protocol.view, seen, hash_)
+
+
+def reader_messages(task: Task, turns: tuple[Turn, ...]) -> tuple[Message, ...]:
+    """Render the common reader prompt over the visible turns."""
+    prompts = prompts_for(task.config.templates, task.config.language, task.path.parent)
+    values = {"turns": turns, "top_k": task.config.protocol.top_k}
+    return (
+        Message("system", prompts.render("reader_system", values)),
+        Message("user", prompts.render("reader_message", values)),
+    )
+
+
+def _finished(reading: Reading, view: str, seen: Sight, hash_: str) -> Reading:
+    diagnoses = reading.diagnoses
+    if diagnoses is not None:
+        diagnoses = tuple(text for one in diagnoses if (text := clean(one).strip()))
+    return Reading(
+        text=clean(reading.text), diagnoses=diagnoses, plan=reading.plan, view=view, cut_at=seen.cut_at,
+        turns_read=len(seen.turns), history_hash=hash_, model=reading.model,
+    )  # fmt: skip
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        value = [value]
+    return tuple(text for one in value or () if (text := clean(str(one)).strip()))

@@ -1,0 +1,257 @@
+"""Rollout: a policy questions a simulated patient until it diagnoses or its budget ends.
+
+This stage, never the environment, asks the patient, checks what it answers and attributes failures.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from meddc_bench import actions
+from meddc_bench.adapters import Caller, StageFailure, failure
+from meddc_bench.contracts import (
+    Answer,
+    Environment,
+    Message,
+    Patient,
+    PatientView,
+    Policy,
+    PolicyView,
+    Reply,
+    Step,
+    Visit,
+)
+from meddc_bench.errors import PatientError, PolicyError
+from meddc_bench.fingerprint import derive_seed, digest
+from meddc_bench.prompts import prompts_for
+from meddc_bench.records import Action, Case, Ended, History, Note, Turn
+from meddc_bench.task import Task
+from meddc_bench.text import clean, squash
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_MUCH = 6
+
+
+class Rollout:
+    """One consultation, a step at a time; what trainers drive and `roll_out` loops over."""
+
+    def __init__(
+        self, task: Task, case: Case, environment: Environment, patient: Patient, *,
+        run_seed: int = 0, repeat: int = 0, caller: Caller | None = None,
+    ):  # fmt: skip
+        draw = functools.partial(derive_seed, run_seed, task.name, case.id, repeat)
+        self._task, self._case, self._patient = task, case, patient
+        self._caller = caller or Caller()
+        self._policy_seed, self._patient_seed = draw("policy"), draw("patient")
+        self._visit: Visit = environment.reset(case, draw("environment"))
+        self._mode = task.mode(case)
+        self._turns: list[Turn] = [Turn(index=0, round=0, role="patient", kind="opening", text=clean(case.context))]
+        self._notes: dict[str, Note] = {}
+        self._breaches: list[str] = []
+        self._used: set[str] = {fact.id for fact in case.facts if fact.opening}
+        self._rounds = 0
+        self._ended: Ended | None = None
+
+    @property
+    def view(self) -> PolicyView:
+        """What the policy sees now."""
+        visit = self._visit
+        turns = tuple(self._turns)
+        render = functools.partial(policy_messages, self._task, turns, dict(self._notes), visit)
+        return PolicyView(
+            turns, visit.menu, visit.budgets, visit.phase, self._policy_seed, self._case.language, render
+        )
+
+    @property
+    def done(self) -> bool:
+        return self._ended is not None
+
+    async def step(self, reply: Reply) -> bool:
+        """Take the policy's reply, ask the patient, and return whether the consultation has ended.
+
+        Raises:
+            StageFailure: the policy broke off (a blank reply) or the patient failed.
+        """
+        text, thought = actions.split_reasoning(clean(reply.text))
+        action, public = actions.parse(text, reply.calls, self._visit.menu)
+        step = self._visit.step(action, public)
+        self._breaches.extend(f"round {self._rounds + 1}: {breach}" for breach in step.breaches)
+        if step.public:
+            self._rounds += 1
+            reasoning = "\n".join(part for part in (clean(reply.reasoning or ""), thought) if part) or None
+            note = Note(raw=_different(clean(reply.raw or reply.text), step.text), reasoning=reasoning, model=reply.model)
+            self._add("doctor", step.kind, step.text, action, note)
+        for turn in step.turns:
+            self._add(turn.role, turn.kind, clean(turn.text), turn.action, Note())
+        if step.question is not None:
+            await self._ask_patient(step.question)
+        if step.ended is not None:
+            self._end(step)
+        return self.done
+
+    @property
+    def history(self) -> History:
+        """The consultation so far, or whole once `done`."""
+        first = next((turn.round for turn in self._turns if turn.kind in ("summary", "diagnose")), None)
+        return History(
+            turns=tuple(self._turns),
+            ended=self._ended or "failed",
+            first_summary=first,
+            rounds=self._rounds,
+            breaches=tuple(self._breaches),
+            notes={index: note for index, note in self._notes.items() if note != Note()},
+        )
+
+    def _end(self, step: Step) -> None:
+        self._ended = step.ended if step.ended in ("diagnosed", "budget", "deferred") else "failed"  # type: ignore[assignment]
+        if self._ended == "failed":
+            raise StageFailure("policy_failed", step.breaches[-1] if step.breaches else "the environment ended the visit")
+
+    def _add(self, role: Any, kind: Any, text: str, action: Action | None, note: Note) -> None:
+        index = len(self._turns)
+        plain = action is not None and action.name == "ask" and not action.violations and action.form == "text"
+        self._turns.append(
+            Turn(index=index, round=self._rounds, role=role, kind=kind, text=text, action=None if plain else action)
+        )
+        self._notes[str(index)] = note
+
+    async def _ask_patient(self, question: str) -> None:
+        case = self._case
+        turns = tuple(self._turns)
+        render = functools.partial(patient_messages, self._task, case, turns, question, self._mode)
+        view = PatientView(
+            case.context, case.facts, frozenset(self._used), turns, question, self._mode,
+            derive_seed(self._patient_seed, self._rounds), case.language, render,
+        )  # fmt: skip
+        try:
+            answer: Answer = await self._caller.call(self._patient.answer, view, returns=Answer)
+            text, thought = actions.split_reasoning(clean(answer.text))
+            if not text:
+                raise PatientError("the patient's answer is empty")
+        except Exception as error:  # recorded as this record's outcome
+            raise failure(error, PatientError) from error
+        known, checks = check_answer(case, answer, text)
+        self._used.update(known)
+        note = Note(
+            raw=_different(clean(answer.raw or answer.text), text), reasoning=answer.reasoning or thought or None,
+            status=answer.status, fact_ids=known, unknown=answer.unknown, checks=checks, model=answer.model,
+        )  # fmt: skip
+        self._add("patient", "answer", text, None, note)
+
+
+async def roll_out(policy: Policy, rollout: Rollout, caller: Caller) -> History:
+    """Let a policy act until the consultation ends.
+
+    Raises:
+        StageFailure: with the outcome of whoever failed; `rollout.history` holds the turns until then.
+    """
+    actor: Any = policy
+    starts = getattr(policy, "start", None)
+    try:
+        if starts is not None:
+            actor = await caller.call(starts, rollout.view, returns=object)
+        while not rollout.done:
+            try:
+                reply: Reply = await caller.call(actor.act, rollout.view, returns=Reply)
+            except Exception as error:  # recorded as this record's outcome
+                raise failure(error, PolicyError) from error
+            await rollout.step(reply)
+    finally:
+        finish = getattr(actor, "finish", None) if actor is not policy else None
+        if finish is not None:
+            await caller.call(finish, returns=object)
+    return rollout.history
+
+
+def history_hash(history: History) -> str:
+    """Digest of the public turns: equal hashes mean that readers saw the same bytes."""
+    return digest(_encode(history.turns))
+
+
+def doctor_hash(history: History) -> str:
+    """Digest of what the doctor said and did, to tell whether a policy is deterministic."""
+    return digest(_encode([(turn.text, turn.action) for turn in history.turns if turn.role == "doctor"]))
+
+
+def check_answer(case: Case, answer: Answer, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Check a patient's answer against its case.
+
+    Returns:
+        The fact ids that exist, and the names of the checks that fired: `unknown fact`, `no fact behind it`,
+        `status against facts`, `volunteers much`, `names the diagnosis`, `speaks as the doctor`.
+    """
+    facts = {fact.id: fact for fact in case.facts}
+    known = tuple(dict.fromkeys(one for one in answer.fact_ids if one in facts))
+    checks: list[str] = []
+    if len(known) < len(set(answer.fact_ids)):
+        checks.append("unknown fact")
+    if answer.status != "not recorded" and not known:
+        checks.append("no fact behind it")
+    if answer.status == "denied" and any(not facts[one].denied for one in known):
+        checks.append("status against facts")
+    if len(known) >= max(_MUCH, len(facts) // 2):
+        checks.append("volunteers much")
+    if names_diagnosis(case, text):
+        checks.append("names the diagnosis")
+    if text.startswith(("医生：", "医生:", "大夫：", "大夫:")):
+        checks.append("speaks as the doctor")
+    return known, tuple(checks)
+
+
+def names_diagnosis(case: Case, text: str) -> bool:
+    """Tell whether a text names a diagnosis of the case or a synonym of it."""
+    squashed = squash(text)
+    return any(name in squashed for name in _names(tuple((one.name, *one.synonyms) for one in case.diagnoses)))
+
+
+@functools.lru_cache(maxsize=4096)
+def _names(diagnoses: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    return tuple(sorted({squashed for names in diagnoses for name in names if len(squashed := squash(name)) > 1}))
+
+
+def _different(raw: str, text: str) -> str | None:
+    return raw if raw != text else None
+
+
+def policy_messages(
+    task: Task, turns: tuple[Turn, ...], notes: Mapping[str, Note], visit: Visit
+) -> tuple[Message, ...]:
+    """Render the policy's messages: they only grow, roles alternate, the newest states budget and phase."""
+    prompts = prompts_for(task.config.templates, task.config.language, task.path.parent)
+    total = visit.budgets["questions"].total
+    system = prompts.render("doctor_system", {"budget": total, "top_k": task.config.protocol.top_k})
+    messages = [Message("system", system)]
+    observed: list[Turn] = []
+    asked = 0
+    for turn in turns:
+        if turn.role != "doctor":
+            observed.append(turn)
+            continue
+        messages.append(_observation(prompts.render, observed, total, asked))
+        note = notes.get(str(turn.index))
+        messages.append(Message("assistant", (note.raw if note else None) or turn.text))
+        observed, asked = [], asked + 1
+    messages.append(_observation(prompts.render, observed, total, asked))
+    return tuple(messages)
+
+
+def _observation(
+    render: Callable[[str, Mapping[str, Any]], str], turns: list[Turn], total: int, asked: int
+) -> Message:
+    values = {"turns": turns, "total": total, "left": total - asked}
+    return Message("user", render("doctor_message", values))
+
+
+def patient_messages(
+    task: Task, case: Case, turns: tuple[Turn, ...], question: str, mode: str
+) -> tuple[Message, ...]:
+    prompts = prompts_for(task.config.templates, task.config.language, task.path.parent)
+    values = {"facts": case.facts, "opening": case.context, "turns": turns, "question": question, "mode": mode}
+    return (
+        Message("system", prompts.render("patient_system", values)),
+        Message("user", prompts.render("patient_message", values)),
+    )

@@ -1,0 +1,148 @@
+"""Score: metrics over units, aggregated per run (repeat), with coverage and bounds. Pure.
+
+A unit is one case of one repeat. A metric turns it into additive statistics; a run's value aggregates their sums.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from meddc_bench.contracts import Metric, Unit
+from meddc_bench.records import Assignment, Axis, Pair, Score
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One expected unit: what came of it. `unit` is None where it was not measured, with the outcome and the reason."""
+
+    case: str
+    repeat: int
+    outcome: str
+    unit: Unit | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A metric over all repeats: a score and the sums per repeat, mean and sample SD, coverage and bounds.
+
+    Values are in the metric's own range; `bounds` are the values if every unmeasured unit had gone worst or best.
+    """
+
+    scores: tuple[Score, ...]
+    sums: tuple[Mapping[str, float], ...]
+    mean: float | None
+    sd: float | None
+    measured: int
+    expected: int
+    bounds: tuple[float | None, float | None] | None
+    reason: str | None = None
+
+
+def mean_and_sd(values: Sequence[float]) -> tuple[float | None, float | None]:
+    """Mean and sample standard deviation (divisor n - 1) over repeats; the SD of one repeat is None (Tables S11, S12).
+
+    >>> mean_and_sd([50, 52, 54, 56, 58])
+    (54.0, 3.1622776601683795)
+    >>> mean_and_sd([51.5])
+    (51.5, None)
+    """
+    if not values:
+        return None, None
+    array = np.asarray(values, dtype=float)
+    return float(array.mean()), float(array.std(ddof=1)) if len(values) > 1 else None
+
+
+def column(metric: Metric, cells: Sequence[Cell], references: Mapping[str, Mapping[Axis, int]]) -> Column:
+    """Aggregate one metric over the cells of one policy under one condition and judge.
+
+    Args:
+        cells: every expected cell, measured or not.
+        references: for each case the number of its references by axis, for the bounds.
+    """
+    repeats = sorted({cell.repeat for cell in cells})
+    rows = {repeat: index for index, repeat in enumerate(repeats)}
+    totals: dict[str, list[float]] = {}
+    missing: list[Cell] = []
+    measured = [0] * len(repeats)
+    applicable = 0
+    for cell in sorted(cells, key=lambda cell: (cell.repeat, cell.case)):
+        row = rows[cell.repeat]
+        if cell.unit is None:
+            missing.append(cell)
+            continue
+        statistics = metric.case(cell.unit)
+        if statistics is None:
+            continue
+        applicable += 1
+        measured[row] += 1
+        for name, value in statistics.items():
+            totals.setdefault(name, [0.0] * len(repeats))[row] += value
+    if not applicable:
+        reason = missing[0].reason if missing else "no case has references for it"
+        return Column((), (), None, None, 0, len(missing), None, reason)
+    sums = {name: np.asarray(values) for name, values in totals.items()}
+    values = [float(one) for one in metric.aggregate(sums)]
+    scores = tuple(_score(value, measured[row], _row(sums, row)) for row, value in enumerate(values))
+    known = [score.value for score in scores if score.value is not None]
+    mean, sd = mean_and_sd(known)
+    bounds = _bounds(metric, sums, missing, rows, references) if missing else None
+    per_run = tuple(_row(sums, row) for row in range(len(repeats)))
+    return Column(scores, per_run, mean, sd, applicable, applicable + len(missing), bounds)
+
+
+def _score(value: float, measured: int, sums: Mapping[str, float]) -> Score:
+    if not measured:
+        return Score(value=None, reason="nothing was measured in this repeat")
+    if math.isnan(value):
+        return Score(value=None, reason="undefined: nothing to average")
+    empty = not any(sums.values())
+    return Score(value=value, reason="0/0 counts as 0" if empty else None, empty=empty)
+
+
+def _row(sums: Mapping[str, np.ndarray], row: int) -> dict[str, float]:
+    return {name: float(array[row]) for name, array in sums.items()}
+
+
+def _bounds(
+    metric: Metric, sums: Mapping[str, np.ndarray], missing: Sequence[Cell], rows: Mapping[int, int],
+    references: Mapping[str, Mapping[Axis, int]],
+) -> tuple[float | None, float | None]:  # fmt: skip
+    out: list[float | None] = []
+    for unit_of in (worst_unit, best_unit):
+        filled = {name: array.copy() for name, array in sums.items()}
+        for cell in missing:
+            statistics = metric.case(unit_of(references[cell.case])) or {}
+            for name, value in statistics.items():
+                if name in filled:
+                    filled[name][rows[cell.repeat]] += value
+        values = np.asarray(metric.aggregate(filled), dtype=float)
+        out.append(float(values.mean()) if not np.isnan(values).any() else None)
+    low, high = (out[0], out[1]) if metric.higher_is_better else (out[1], out[0])
+    return low, high
+
+
+def worst_unit(references: Mapping[Axis, int]) -> Unit:
+    """A unit in which nothing was found: every reference missed, no prediction (a policy's own failure scores so)."""
+    return _unit(references, found=False)
+
+
+def best_unit(references: Mapping[Axis, int]) -> Unit:
+    """A unit in which everything was found in the first round."""
+    return _unit(references, found=True)
+
+
+def _unit(references: Mapping[Axis, int], *, found: bool) -> Unit:
+    def assignment(axis: Any, count: int) -> Assignment:
+        pairs = tuple(Pair(prediction=f"p{n}", reference=f"g{n}", round=1) for n in range(count)) if found else ()
+        return Assignment(axis=axis, pairs=pairs, tp=len(pairs), fn=count - len(pairs))
+
+    assignments = {axis: assignment(axis, count) for axis, count in references.items()}
+    return Unit(
+        assignments, "diagnosed" if found else "failed", 1, 2 if found else None, 1, policy_failed=not found
+    )

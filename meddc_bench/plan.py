@@ -1,0 +1,230 @@
+"""The plan of a campaign: its tasks, adapters and conditions, and the ids of every record it needs.
+
+A record's id is the digest of all it depends on, so an unchanged record is found again and a changed input is another.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from meddc_bench.campaign import Campaign, Role
+from meddc_bench.errors import UsageError, suggest
+from meddc_bench.fingerprint import digest
+from meddc_bench.prompts import prompts_for
+from meddc_bench.records import DIMENSIONS, Axis, Case
+from meddc_bench.registry import RESERVED, Registry
+from meddc_bench.task import Instrument, Task
+from meddc_bench.wiring import Adapter
+
+CORE_REVISION = "1"
+"""Bumped when the core's own behaviour changes a record: rollout, view, checks."""
+
+_CONDITIONS = RESERVED["reader"]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition of the read stage: `emitted`, `own`, or a reader."""
+
+    label: str
+    reader: Adapter | None = None
+
+    @property
+    def identity(self) -> Any:
+        return self.reader.identity if self.reader is not None else {"name": self.label, "revision": CORE_REVISION}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One history to make and all that is made of it."""
+
+    bench: TaskBench
+    case: Case
+    policy: Adapter
+    patient: Adapter
+    repeat: int
+
+    @property
+    def history_id(self) -> str:
+        return self.bench.history_id(self.policy, self.patient, self.case, self.repeat)
+
+
+class TaskBench:
+    """A task with the adapters and conditions it is measured with."""
+
+    def __init__(
+        self, task: Task, seed: int, environment: Adapter, policies: list[Adapter], patients: list[Adapter],
+        conditions: list[Condition], judges: list[Adapter], repeats: int, asks: int, limit: int | None,
+    ):  # fmt: skip
+        self.task, self.seed, self.environment = task, seed, environment
+        self.policies, self.patients, self.judges = policies, patients, judges
+        self.conditions, self.repeats, self.asks = conditions, repeats, asks
+        self.cases = task.cases[:limit] if limit else task.cases
+
+    @functools.cached_property
+    def axes(self) -> dict[str, tuple[Axis, ...]]:
+        """For each case the axes beside the trajectory that have references."""
+        return {
+            case.id: ("diagnosis", *(one for one in DIMENSIONS if getattr(case.references, one))) for case in self.cases
+        }
+
+    def reading_axes(self, case: Case, condition: Condition) -> tuple[Axis, ...]:
+        """Return the axes judged on a reading; the plan's dimensions are the policy's own, so only under `emitted`."""
+        return self.axes[case.id] if condition.label == "emitted" else ("diagnosis",)
+
+    def expects(self, policy: Adapter, case: Case, repeat: int) -> bool:
+        """Tell whether the bench has, or is to make, this history; imports may lack some."""
+        return True
+
+    def history_id(self, policy: Adapter, patient: Adapter, case: Case, repeat: int) -> str:
+        prefix = self._history_prefix(policy.label, patient.label)
+        return digest(f"{prefix}{self._rollout_digest(case.id)}{repeat}".encode())
+
+    def reading_id(self, condition: Condition, history_id: str) -> str:
+        return digest(f"{self._reading_prefix(condition.label)}{history_id}".encode())
+
+    def trajectory_id(self, judge: Adapter, ask: int, case: Case, history_id: str) -> str:
+        prefix = self._judge_prefix(judge.label)
+        return digest(f"{prefix}{self._axis_digest('trajectory', case.id)}{ask}{history_id}".encode())
+
+    def evidence_id(self, judge: Adapter, ask: int, axis: Axis, case: Case, reading_id: str) -> str:
+        prefix = self._judge_prefix(judge.label)
+        return digest(f"{prefix}{self._axis_digest(axis, case.id)}{ask}{reading_id}".encode())
+
+    @functools.cached_property
+    def _by_id(self) -> dict[str, Case]:
+        return {case.id: case for case in self.cases}
+
+    def templates(self, *names: str) -> str:
+        config = self.task.config
+        return prompts_for(config.templates, config.language, self.task.path.parent).digest(*names)
+
+    @functools.cache  # noqa: B019 - a bench lives as long as its run
+    def _history_prefix(self, policy: str, patient: str) -> str:
+        one = next(adapter for adapter in self.policies if adapter.label == policy)
+        other = next(adapter for adapter in self.patients if adapter.label == patient)
+        return digest(
+            ["history", CORE_REVISION, self.seed, self.task.name, self.task.config.language, policy, one.identity,
+             patient, other.identity, self.environment.identity, self.task.config.protocol.name,
+             self.templates("doctor_system", "doctor_message", "patient_system", "patient_message")]
+        )  # fmt: skip
+
+    @functools.cache  # noqa: B019
+    def _rollout_digest(self, case_id: str) -> str:
+        case = self._by_id[case_id]
+        facts = [fact.model_dump(mode="json") for fact in case.facts]
+        return digest([case.id, case.context, facts, case.turn_budget, self.task.mode(case), case.language])
+
+    @functools.cache  # noqa: B019
+    def _reading_prefix(self, label: str) -> str:
+        condition = next(one for one in self.conditions if one.label == label)
+        protocol = self.task.config.protocol
+        if label == "emitted":
+            return digest(["reading", CORE_REVISION, label])
+        return digest(
+            ["reading", CORE_REVISION, self.seed, label, condition.identity, protocol.view, protocol.top_k,
+             self.templates("reader_system", "reader_message")]
+        )  # fmt: skip
+
+    @functools.cache  # noqa: B019
+    def _judge_prefix(self, label: str) -> str:
+        judge = next(one for one in self.judges if one.label == label)
+        protocol = self.task.config.protocol
+        return digest(
+            ["evidence", CORE_REVISION, self.seed, label, judge.identity, protocol.volunteered,
+             protocol.empty_on_failure, protocol.top_k]
+        )  # fmt: skip
+
+    @functools.cache  # noqa: B019
+    def _axis_digest(self, axis: Axis, case_id: str) -> str:
+        case = self._by_id[case_id]
+        if axis == "trajectory":
+            texts = {fact.id: fact.text for fact in case.facts}
+            return digest(
+                [axis, [[one.id, one.question, one.inquiry_type, [texts[f] for f in one.facts]] for one in case.scored_targets]]
+            )
+        if axis == "diagnosis":
+            return digest([axis, [one.model_dump(mode="json") for one in case.diagnoses]])
+        return digest([axis, list(getattr(case.references, axis))])
+
+    def jobs(self) -> Iterator[Job]:
+        """Iterate over the histories, repeat by repeat, so that an interrupted run has whole repeats first."""
+        for repeat in range(self.repeats):
+            for policy in self.policies:
+                for patient in self.patients:
+                    for case in self.cases:
+                        yield Job(self, case, policy, patient, repeat)
+
+
+def build_benches(
+    campaign: Campaign, registry: Registry, tasks: list[Task], *, imported: bool = False
+) -> list[TaskBench]:
+    """Turn a campaign into benches, every name and option checked; imported histories need no policy.
+
+    Raises:
+        UsageError: no task or policy, an unknown name, option or instrument.
+    """
+    if not campaign.tasks:
+        raise UsageError("no task: give --tasks, e.g. --tasks meddc (see `meddc-bench ls tasks`)")
+    if not campaign.policies and not imported:
+        raise UsageError("no policy: give --policy, e.g. --policy checklist (see `meddc-bench ls policies`)")
+    policies = [_adapter(registry, "policy", role) for role in campaign.policies]
+    return [_bench(campaign, registry, task, policies) for task in tasks]
+
+
+def with_choices(task: Task, campaign: Campaign) -> Task:
+    """Apply the campaign's protocol choices to a task."""
+    chosen = {key: value for key, value in campaign.protocol.model_dump().items() if value is not None}
+    if not chosen:
+        return task
+    protocol = task.config.protocol.model_copy(update=chosen)
+    return Task(task.config.model_copy(update={"protocol": protocol}), task.cases, task.path, task.sources)
+
+
+def _bench(campaign: Campaign, registry: Registry, task: Task, policies: list[Adapter]) -> TaskBench:
+    task = with_choices(task, campaign)
+    standard = _instrument(campaign, task)
+    patients = _roles(campaign.patients, standard and standard.patient, "patient", task)
+    judges = _roles(campaign.judges, standard and standard.judge, "judge", task)
+    readers = list(campaign.readers) or [_as_role(one) for one in (standard.readers if standard else ())]
+    conditions = [Condition("emitted")]
+    for role in readers:
+        if role.name == "own":
+            conditions.append(Condition("own"))
+        elif role.name not in _CONDITIONS:
+            conditions.append(Condition(role.label, _adapter(registry, "reader", role)))
+    limit = task.config.protocol.max_turn_chars
+    environment = Adapter(registry, "environment", task.config.environment, "environment", {"max_turn_chars": limit})
+    return TaskBench(
+        task, campaign.seed, environment, policies,
+        [_adapter(registry, "patient", role) for role in patients], conditions,
+        [_adapter(registry, "judge", role) for role in judges],
+        campaign.repeats or task.config.repeats, campaign.asks, campaign.limit,
+    )  # fmt: skip
+
+
+def _instrument(campaign: Campaign, task: Task) -> Instrument | None:
+    found = task.config.instruments.get(campaign.instrument)
+    if found is None and task.config.instruments and not (campaign.patients and campaign.judges and campaign.readers):
+        hint = suggest(campaign.instrument, task.config.instruments)
+        raise UsageError(f"task {task.name} has no instrument {campaign.instrument!r}; {hint}")
+    return found
+
+
+def _roles(given: tuple[Role, ...], standard: Any, kind: str, task: Task) -> list[Role]:
+    if given:
+        return list(given)
+    if standard is None:
+        raise UsageError(f"task {task.name} ships no standard {kind}; give --{kind} (no role is filled by the policy)")
+    return [_as_role(standard)]
+
+
+def _as_role(spec: Any) -> Role:
+    return Role(name=spec.name, label=spec.name.lower(), options=spec.options)
+
+
+def _adapter(registry: Registry, kind: str, role: Role) -> Adapter:
+    return Adapter(registry, kind, role.name, role.label, role.options)

@@ -1,0 +1,184 @@
+"""The registry: which plugins there are, what each registered, and what is wrong with any of them.
+
+Every entry point of the group `meddc_bench` is loaded by itself, so that a plugin that fails is named and left out
+while the others work.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import pluggy
+
+from meddc_bench import contracts
+from meddc_bench.contracts import PROJECT, Options
+from meddc_bench.errors import PluginError, UsageError, suggest
+
+KINDS: dict[str, str] = {
+    "policy": "policies",
+    "patient": "patients",
+    "reader": "readers",
+    "judge": "judges",
+    "metric": "metrics",
+    "environment": "environments",
+    "task": "tasks",
+    "importer": "importers",
+}
+"""Kind -> plural, as in the hook `register_<plural>` and in `ls <plural>`."""
+
+RESERVED = {"reader": frozenset({"emitted", "own"})}
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A name a plugin registered, not yet imported."""
+
+    kind: str
+    name: str
+    factory: Callable[..., Any] | str
+    options: type[Options] | str
+    revision: str
+    provides: tuple[str, ...]
+    plugin: str
+    distribution: str
+    version: str
+
+    def load_factory(self) -> Callable[..., Any]:
+        """Import the factory."""
+        loaded: Callable[..., Any] = _resolve(self.factory, self.plugin)
+        return loaded
+
+    def load_options(self) -> type[Options]:
+        """Import the options model."""
+        options = _resolve(self.options, self.plugin)
+        if not (isinstance(options, type) and issubclass(options, Options)):
+            raise PluginError(self.plugin, f"options of {self.kind} {self.name!r} must be a subclass of Options")
+        return options
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """An entry point and how loading it went; `problem` is None when it went well."""
+
+    name: str
+    distribution: str
+    version: str
+    problem: str | None = None
+
+
+@dataclass
+class Registry:
+    """What the loaded plugins registered, by kind and name."""
+
+    plugins: list[Plugin] = field(default_factory=list)
+    clashes: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    _entries: dict[tuple[str, str], Registration] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, found: Iterable[EntryPoint] | None = None) -> Registry:
+        """Load the installed plugins, or those of `found`.
+
+        The environment variable MEDDC_LOAD_PLUGINS, a comma-separated list of entry-point names, limits them.
+        """
+        registry = cls()
+        points = entry_points(group=PROJECT) if found is None else found
+        wanted = os.environ.get("MEDDC_LOAD_PLUGINS")
+        names = None if wanted is None else {name.strip() for name in wanted.split(",") if name.strip()}
+        for point in sorted(points, key=lambda point: (_distribution(point)[0], point.name)):
+            if names is None or point.name in names:
+                registry._load_plugin(point)
+        return registry
+
+    def _load_plugin(self, point: EntryPoint) -> None:
+        distribution, version = _distribution(point)
+        staged: list[Registration] = []
+        try:
+            module = point.load()
+            self._call_hooks(module, point.name, distribution, version, staged)
+        except (Exception, SystemExit) as error:  # a stranger's code: whatever it raises is reported, never fatal
+            problem = f"{type(error).__name__}: {error}"
+            self.plugins.append(Plugin(point.name, distribution, version, problem))
+            return
+        problem = None if staged else "registers nothing: no function is marked with @hookimpl"
+        for entry in staged:
+            problem = self._add(entry) or problem
+        self.plugins.append(Plugin(point.name, distribution, version, problem))
+
+    def _call_hooks(
+        self, module: Any, plugin: str, distribution: str, version: str, staged: list[Registration]
+    ) -> None:
+        manager = pluggy.PluginManager(PROJECT)
+        manager.add_hookspecs(contracts)
+        manager.register(module, name=plugin)
+        manager.check_pending()
+        for kind, plural in KINDS.items():
+
+            def register(
+                name: str,
+                factory: Callable[..., Any] | str,
+                options: type[Options] | str = Options,
+                *,
+                revision: str | None = None,
+                provides: Sequence[str] = (),
+                kind: str = kind,
+            ) -> None:
+                if name in RESERVED.get(kind, ()):
+                    raise PluginError(plugin, f"{kind} name {name!r} is reserved")
+                staged.append(
+                    Registration(
+                        kind, name, factory, options, revision or version, tuple(provides), plugin, distribution, version
+                    )
+                )
+
+            getattr(manager.hook, f"register_{plural}")(register=register)
+
+    def _add(self, entry: Registration) -> str | None:
+        key = (entry.kind, entry.name)
+        other = self._entries.pop(key, None)
+        if other is not None or key in self.clashes:
+            owners = (*self.clashes.get(key, ()), *([other.distribution] if other else []), entry.distribution)
+            self.clashes[key] = owners
+            return f"{entry.kind} name {entry.name!r} is taken twice, by {' and '.join(owners)}; neither can be used"
+        self._entries[key] = entry
+        return None
+
+    def names(self, kind: str) -> list[str]:
+        """Return the usable names of a kind, sorted."""
+        return sorted(name for entry_kind, name in self._entries if entry_kind == kind)
+
+    def entries(self, kind: str) -> list[Registration]:
+        """Return the usable registrations of a kind, sorted by name."""
+        return [self._entries[kind, name] for name in self.names(kind)]
+
+    def get(self, kind: str, name: str) -> Registration:
+        """Return one registration; UsageError with near names where there is none."""
+        entry = self._entries.get((kind, name))
+        if entry is not None:
+            return entry
+        if (kind, name) in self.clashes:
+            owners = " and ".join(self.clashes[kind, name])
+            raise UsageError(f"{kind} {name!r} is registered by {owners}; uninstall one of them or rename it there")
+        raise UsageError(f"no {kind} is named {name!r}; {suggest(name, self.names(kind))}{self._broken()}")
+
+    def _broken(self) -> str:
+        broken = [plugin.name for plugin in self.plugins if plugin.problem]
+        return f" (plugins with problems: {', '.join(broken)}; see `meddc-bench plugins doctor`)" if broken else ""
+
+
+def _distribution(point: EntryPoint) -> tuple[str, str]:
+    return (point.dist.name, point.dist.version) if point.dist is not None else ("(unknown)", "0")
+
+
+def _resolve(target: Any, plugin: str) -> Any:
+    if not isinstance(target, str):
+        return target
+    module, _, name = target.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise PluginError(plugin, f"cannot import {target!r}: {error}") from error

@@ -1,0 +1,236 @@
+"""A run: a campaign in a run folder, from its benches to the saved results.
+
+    manifest.json          what was run with what, when, at what cost, and how it ended
+    records.jsonl          the store
+    results.json           scores; no times, no usage
+    samples_<task>.jsonl   what came of every case: assignments with their texts
+    histories.jsonl        the consultations, in the native import format
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from meddc_bench.campaign import HOW, Campaign
+from meddc_bench.errors import InputError, StoreError
+from meddc_bench.fingerprint import digest
+from meddc_bench.orchestrator import Orchestrator, Progress
+from meddc_bench.plan import TaskBench, build_benches
+from meddc_bench.records import Case, History
+from meddc_bench.registry import Registry
+from meddc_bench.results import Measured, Row, Scorer, results, rows
+from meddc_bench.store import Store, pretty, save
+from meddc_bench.task import TaskIndex
+from meddc_bench.text import safe_name
+
+MANIFEST, RESULTS, HISTORIES = "manifest.json", "results.json", "histories.jsonl"
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a run ended: its folder, the results, the progress, and the exit code."""
+
+    folder: Path
+    results: dict[str, Any]
+    progress: Progress
+    exit_code: int
+
+
+def prepare(campaign: Campaign, registry: Registry) -> list[TaskBench]:
+    """Load the campaign's tasks and check every name and option."""
+    index = TaskIndex(Path(path) for path in campaign.include_path)
+    tasks = {task.name: task for wanted in campaign.tasks for task in index.resolve(wanted)}
+    return build_benches(campaign, registry, list(tasks.values()))
+
+
+def default_folder(campaign: Campaign) -> Path:
+    """Return `runs/<tasks>-<digest of what is measured>`: the same command finds its folder again."""
+    what = {key: value for key, value in campaign.model_dump(mode="json").items() if key not in HOW}
+    return Path("runs") / f"{safe_name('-'.join(campaign.tasks), 80)}-{digest(what)[:8]}"
+
+
+def execute(
+    campaign: Campaign, benches: list[TaskBench], registry: Registry, folder: Path, *,
+    fail_after: int | None = None, on_progress: Callable[[Progress], None] | None = None,
+    stored_only: bool = False, command: str = "run",
+) -> Finished:  # fmt: skip
+    """Make what is missing in a run folder, then score and save.
+
+    Args:
+        stored_only: never roll out: histories that are not in the store are left out and reported as not done.
+    """
+    with Store(folder) as store:
+        before = len(store)
+        manifest = _manifest(campaign, benches, registry, command)
+        save(folder / MANIFEST, pretty(manifest))
+        orchestrator = Orchestrator(
+            store, width=campaign.max_connections, retries=campaign.max_retries, timeout=campaign.timeout,
+            predict_only=campaign.predict_only, fail_after=fail_after, on_progress=on_progress,
+        )  # fmt: skip
+        jobs = (job for bench in benches for job in bench.jobs() if not stored_only or job.history_id in store)
+        progress = orchestrator.run(benches, jobs)
+        complete = not (progress.interrupted or progress.stopped)
+        found = write_outputs(
+            store, benches, registry, folder, complete=complete, changed=bool(progress.made) or len(store) != before,
+            predict_only=campaign.predict_only,
+        )  # fmt: skip
+        manifest["status"] = "complete" if complete else ("interrupted" if progress.interrupted else "stopped")
+        manifest["finished"] = _now()
+        manifest["made"] = dict(progress.made)
+        manifest["failed"] = dict(progress.failed)
+        save(folder / MANIFEST, pretty(manifest))
+    return Finished(folder, found, progress, _exit_code(progress, found))
+
+
+def write_outputs(
+    store: Store, benches: list[TaskBench], registry: Registry, folder: Path, *, complete: bool, changed: bool,
+    predict_only: bool = False,
+) -> dict[str, Any]:
+    """Compute and save the results; write the exports again where something changed."""
+    found = results(store, benches, registry, complete=complete, predict_only=predict_only)
+    state = digest([bench.task.name for bench in benches] + [_row_ids(bench) for bench in benches])
+    stamp = folder / ".exports"
+    same = stamp.exists() and stamp.read_text(encoding="utf-8") == state
+    if changed or not same or not (folder / HISTORIES).exists():
+        for bench in benches if not predict_only else ():
+            _save_lines(folder / f"samples_{safe_name(bench.task.name, 80)}.jsonl", _samples(store, bench))
+        _save_lines(folder / HISTORIES, _histories(store, benches))
+        save(stamp, state.encode())
+    save(folder / RESULTS, pretty(found))
+    return found
+
+
+def load_manifest(folder: Path) -> dict[str, Any]:
+    """Read a run's manifest.
+
+    Raises:
+        InputError: the folder is no run.
+    """
+    path = folder / MANIFEST
+    try:
+        data = msgspec.json.decode(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError("is not a run folder: it has no manifest.json", path=folder) from None
+    except (OSError, msgspec.DecodeError) as error:
+        raise InputError(f"cannot be read: {error}", path=path) from error
+    if not isinstance(data, dict) or "campaign" not in data:
+        raise InputError("is not a manifest of this program", path=path)
+    return data
+
+
+def _row_ids(bench: TaskBench) -> list[Any]:
+    return [
+        [row.policy.label, row.patient.label, row.condition.label, row.judge.label, row.ask, bench.repeats, len(bench.cases)]
+        for row in rows(bench)
+    ]
+
+
+def _manifest(campaign: Campaign, benches: list[TaskBench], registry: Registry, command: str) -> dict[str, Any]:
+    adapters: dict[str, Any] = {}
+    for bench in benches:
+        for adapter in (*bench.policies, *bench.patients, *bench.judges):
+            adapters[f"{adapter.kind}:{adapter.label}"] = adapter.identity
+        for condition in bench.conditions:
+            adapters[f"reader:{condition.label}"] = condition.identity
+    return {
+        "format": 1, "program": version("meddc-bench"), "python": platform.python_version(), "platform": sys.platform,
+        "command": command, "campaign": campaign.model_dump(mode="json"), "adapters": adapters,
+        "plugins": {plugin.name: f"{plugin.distribution} {plugin.version}" for plugin in registry.plugins},
+        "tasks": {bench.task.name: {"cases": len(bench.cases), "cases_digest": bench.task.cases_digest} for bench in benches},
+        "started": _now(), "status": "running",
+    }  # fmt: skip
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
+    if progress.interrupted:
+        return 130
+    bad = ("patient_failed", "reader_failed", "judge_failed", "infra_failed")
+    failed = any(row["outcomes"].get(one) for task in found["tasks"].values() for row in task["rows"] for one in bad)
+    return 3 if progress.stopped or failed else 0
+
+
+def _save_lines(path: Path, lines: Iterator[bytes]) -> None:
+    """Write a file of lines without holding it in memory: a temporary beside it, fsync, rename."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(temporary, "wb") as file:
+            for line in lines:
+                file.write(line + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StoreError(f"cannot write {path}: {error.strerror}; the records are kept") from error
+
+
+def _histories(store: Store, benches: list[TaskBench]) -> Iterator[bytes]:
+    for bench in benches:
+        for policy in bench.policies:
+            for patient in bench.patients:
+                for repeat in range(bench.repeats):
+                    for case in bench.cases:
+                        record_id = bench.history_id(policy, patient, case, repeat)
+                        if store.outcome(record_id) != "scored":
+                            continue
+                        history = store.record(record_id, History)
+                        yield _encode(
+                            {"task": bench.task.name, "case": case.id, "policy": policy.label, "patient": patient.label,
+                             "repeat": repeat, "history": history}
+                        )  # fmt: skip
+
+
+def _samples(store: Store, bench: TaskBench) -> Iterator[bytes]:
+    scorer = Scorer(store, bench)
+    for row in rows(bench):
+        for measured in scorer.units(row):
+            yield _encode(_sample(bench, row, measured))
+
+
+def _sample(bench: TaskBench, row: Row, measured: Measured) -> dict[str, Any]:
+    case, head = measured.case, measured.head
+    out: dict[str, Any] = {
+        "task": bench.task.name, "case": case.id, "policy": row.policy.label, "patient": row.patient.label,
+        "condition": row.condition.label, "judge": row.judge.label, "ask": row.ask, "repeat": measured.repeat,
+        "outcome": measured.cell.outcome, "reason": measured.cell.reason,
+        "rounds": head.rounds if head else None, "first_summary": head.first_summary if head else None, "axes": {},
+    }  # fmt: skip
+    for axis, assignment in measured.assignments.items():
+        found = measured.evidence.get(axis)
+        texts = {item.id: item.text for item in found.items} if found else {}
+        names = reference_texts(case, axis)
+        out["axes"][axis] = {
+            "tp": assignment.tp, "fp": assignment.fp, "fn": assignment.fn,
+            "matched": [[texts.get(pair.prediction, ""), names.get(pair.reference, ""), pair.round] for pair in assignment.pairs],
+            "unmatched_predictions": [texts.get(one, "") for one in assignment.unmatched_predictions],
+            "unmatched_references": [names.get(one, "") for one in assignment.unmatched_references],
+            "volunteered": [names.get(one, "") for one in assignment.volunteered],
+            "excluded": [[texts.get(edge.prediction, ""), names.get(edge.reference, ""), edge.excluded] for edge in assignment.excluded],
+        }  # fmt: skip
+    return out
+
+
+def reference_texts(case: Case, axis: str) -> dict[str, str]:
+    """Return the texts of a case's references on an axis, by id."""
+    if axis == "trajectory":
+        return {target.id: target.question for target in case.scored_targets}
+    if axis == "diagnosis":
+        return {f"g{index}": one.name for index, one in enumerate(case.diagnoses)}
+    return {f"r{index}": text for index, text in enumerate(getattr(case.references, axis))}
+

@@ -1,0 +1,300 @@
+"""Tasks: a folder with `task.yaml` and its cases, or `group.yaml` that names several tasks.
+
+    tasks/meddc_record/task.yaml      task: meddc_record, include: ../meddc/protocol.yaml, cases: [cases/*.yaml]
+    tasks/meddc_record/cases/*.yaml   one case a file; a .jsonl file holds one case a line
+    tasks/meddc/group.yaml            group: meddc, tasks: [meddc_record, meddc_dialogue]
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from meddc_bench import yamlfile
+from meddc_bench.errors import InputError, UsageError, suggest
+from meddc_bench.fingerprint import digest
+from meddc_bench.records import Case
+from meddc_bench.resources import shipped
+from meddc_bench.yamlfile import Document
+
+NAME = r"^[a-z][a-z0-9_.-]{0,63}$"
+
+
+class Config(BaseModel):
+    """Base of the models of a task file: frozen, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Weights(Config):
+    """Weights of D, T and E in Total (equation 2: 0.5, 0.4, 0.1)."""
+
+    D: float = Field(0.5, ge=0, le=1)
+    T: float = Field(0.4, ge=0, le=1)
+    E: float = Field(0.1, ge=0, le=1)
+
+
+class Protocol(Config):
+    """The rules of measurement; every field is part of the fingerprint."""
+
+    name: Literal["meddc-1.0"] = "meddc-1.0"
+    weights: Weights = Weights()
+    view: Literal["cut", "mask", "full"] = "cut"
+    volunteered: Literal["unmatched", "all", "off"] = "unmatched"
+    empty_on_failure: bool = False
+    top_k: int = Field(5, ge=1, le=50)
+    max_turn_chars: int = Field(4000, ge=100)
+
+
+class RoleSpec(Config):
+    """A plugin by name with its options."""
+
+    name: str
+    options: dict[str, Any] = {}
+
+
+class Instrument(Config):
+    """The measuring side of a run: patient, readers and judge."""
+
+    patient: RoleSpec
+    readers: tuple[RoleSpec, ...]
+    judge: RoleSpec
+
+
+class TaskFile(Config):
+    """What `task.yaml` may hold."""
+
+    task: str = Field(pattern=NAME)
+    title: str = ""
+    description: str = ""
+    include: str | tuple[str, ...] = ()
+    language: str = "zh"
+    private: bool = False
+    licence: str = ""
+    cases: str | tuple[str, ...] = "cases/*.yaml"
+    environment: str = "consultation"
+    patient_mode: Literal["auto", "record", "queue"] = "auto"
+    protocol: Protocol = Protocol()
+    repeats: int = Field(5, ge=1)
+    metrics: tuple[str, ...] = ("D", "T", "E", "Total")
+    templates: str = "meddc"
+    instruments: dict[str, Instrument] = {}
+
+
+class GroupFile(Config):
+    """What `group.yaml` may hold."""
+
+    group: str = Field(pattern=NAME)
+    title: str = ""
+    description: str = ""
+    tasks: tuple[str, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task with its cases, in the order of their ids."""
+
+    config: TaskFile
+    cases: tuple[Case, ...]
+    path: Path
+    sources: Mapping[str, Document] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return self.config.task
+
+    def mode(self, case: Case) -> str:
+        """Return the patient mode of a case: `queue` for dialogue-derived cases, else `record`, unless the task fixes it."""
+        if self.config.patient_mode != "auto":
+            return self.config.patient_mode
+        return "queue" if case.source == "dialogue" else "record"
+
+    @property
+    def cases_digest(self) -> str:
+        """Digest of all cases, whatever their order or files."""
+        return digest([case.model_dump(mode="json") for case in self.cases])
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A line of `ls tasks`: what a task or group file says of itself, cases not loaded."""
+
+    name: str
+    kind: Literal["task", "group"]
+    title: str
+    path: Path
+
+
+class TaskIndex:
+    """Finds tasks by name in the folders given (first), those of plugins, and the shipped one."""
+
+    def __init__(self, include: Iterable[Path] = ()):
+        self.listings: dict[str, Listing] = {}
+        self.broken: list[InputError] = []
+        for root in (*include, shipped("tasks")):
+            if not root.is_dir():
+                raise UsageError(f"--include-path {root}: there is no such folder")
+            files = [root / "task.yaml", root / "group.yaml", *root.glob("*/task.yaml"), *root.glob("*/group.yaml")]
+            for file in sorted(files):
+                if file.is_file():
+                    self._add(file)
+
+    def _add(self, file: Path) -> None:
+        try:
+            listing = _head(file)
+        except InputError as error:
+            self.broken.append(error)
+            return
+        other = self.listings.get(listing.name)
+        if other is not None and other.path.resolve() != listing.path.resolve():
+            self.broken.append(InputError(f"the name {listing.name!r} is already taken by {other.path}", path=file))
+        else:
+            self.listings[listing.name] = listing
+
+    def resolve(self, wanted: str) -> list[Task]:
+        """Load the task or the group of tasks of a name or of a path to its file or folder."""
+        path = _as_path(wanted)
+        if path is not None:
+            listing = _head(path)
+        elif wanted in self.listings:
+            listing = self.listings[wanted]
+        else:
+            raise self._unknown(wanted)
+        if listing.kind == "task":
+            return [load_task(listing.path)]
+        document = yamlfile.load(listing.path)
+        group = yamlfile.validate(GroupFile, document)
+        return [task for name in group.tasks for task in self._member(document, group, name)]
+
+    def _member(self, document: Document, group: GroupFile, name: str) -> list[Task]:
+        local = document.path.parent.parent / name / "task.yaml"
+        if name in self.listings and self.listings[name].kind == "task":
+            return self.resolve(name)
+        if local.is_file():
+            return [load_task(local)]
+        hint = suggest(name, self.listings)
+        raise document.error(f"group {group.group} names an unknown task {name!r}; {hint}", "tasks")
+
+    def _unknown(self, wanted: str) -> UsageError:
+        for error in self.broken:
+            if error.path is not None and Path(error.path).parent.name == wanted:
+                return error
+        error_text = "".join(f"\n  cannot be loaded: {error}" for error in self.broken)
+        return UsageError(f"no task is named {wanted!r}; {suggest(wanted, self.listings)}{error_text}")
+
+
+def load_task(path: Path) -> Task:
+    """Load one task file with its includes and its cases.
+
+    Raises:
+        InputError: any fault of a file, with file, line and key.
+    """
+    document = _with_includes(path, ())
+    config = yamlfile.validate(TaskFile, document)
+    cases: dict[str, Case] = {}
+    sources: dict[str, Document] = {}
+    for case_document in _case_documents(document, config):
+        case = yamlfile.validate(Case, case_document)
+        _check_ids(case, case_document)
+        if case.id in cases:
+            raise case_document.error(f"case {case.id!r} is also in {sources[case.id].path}", "id")
+        if case.language != config.language:
+            raise case_document.error(f"language is {case.language!r}, the task's is {config.language!r}", "language")
+        cases[case.id], sources[case.id] = case, case_document
+    if not cases:
+        raise document.error("no case file matches", "cases")
+    return Task(config, tuple(cases[one] for one in sorted(cases)), path, sources)
+
+
+def _head(file: Path) -> Listing:
+    data = yamlfile.load(file).data
+    if not isinstance(data, dict):
+        raise InputError("expected keys and values (task: NAME ...)", path=file, line=1)
+    kind: Literal["task", "group"] = "group" if "group" in data else "task"
+    name = data.get(kind)
+    if not isinstance(name, str):
+        raise InputError("expected `task: NAME` or `group: NAME`", path=file, line=1, key=kind)
+    title = data.get("title")
+    return Listing(name, kind, title if isinstance(title, str) else "", file)
+
+
+def _as_path(wanted: str) -> Path | None:
+    path = Path(wanted)
+    if path.suffix in (".yaml", ".yml"):
+        if not path.is_file():
+            raise UsageError(f"task file {wanted}: there is no such file")
+        return path
+    if "/" in wanted or "\\" in wanted:
+        for name in ("task.yaml", "group.yaml"):
+            if (path / name).is_file():
+                return path / name
+        raise UsageError(f"{wanted}: there is no task.yaml or group.yaml in that folder")
+    return None
+
+
+def _with_includes(path: Path, chain: tuple[Path, ...]) -> Document:
+    if path.resolve() in chain:
+        names = " -> ".join(str(one) for one in (*chain, path.resolve()))
+        raise InputError(f"includes itself: {names}", path=path, key="include")
+    document = yamlfile.load(path)
+    if not isinstance(document.data, dict):
+        raise InputError("expected keys and values", path=path, line=1)
+    named = document.data.get("include", ())
+    data: dict[str, Any] = {}
+    marks: dict[yamlfile.Loc, tuple[Path, int]] = {}
+    for name in [named] if isinstance(named, str) else named:
+        target = path.parent / str(name)
+        if not target.is_file():
+            raise document.error(f"{name}: there is no such file", "include")
+        base = _with_includes(target, (*chain, path.resolve()))
+        data = _merge(data, base.data)
+        marks.update(base.marks)
+    marks.update(document.marks)
+    own = {key: value for key, value in document.data.items() if key != "include"}
+    return Document(_merge(data, own), path, marks)
+
+
+def _merge(below: Any, above: Any) -> Any:
+    if isinstance(below, dict) and isinstance(above, dict):
+        return {**below, **{key: _merge(below.get(key), value) for key, value in above.items()}}
+    return above
+
+
+def _case_documents(document: Document, config: TaskFile) -> Iterable[Document]:
+    patterns = [config.cases] if isinstance(config.cases, str) else config.cases
+    root = document.path.parent
+    for pattern in patterns:
+        if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
+            raise document.error(f"{pattern}: expected a pattern below the task's folder", "cases")
+        for file in sorted(root.glob(pattern)):
+            if file.suffix == ".jsonl":
+                yield from _jsonl(file)
+            else:
+                yield yamlfile.load(file)
+
+
+def _jsonl(file: Path) -> Iterable[Document]:
+    for number, line in enumerate(yamlfile.read_text(file).splitlines(), 1):
+        if line.strip():
+            try:
+                data = json.loads(line)
+            except ValueError as error:
+                raise InputError(f"is not valid JSON: {error}", path=file, line=number) from error
+            yield Document(data, file, {(): (file, number)})
+
+
+def _check_ids(case: Case, document: Document) -> None:
+    facts = [fact.id for fact in case.facts]
+    for key, ids in (("facts", facts), ("targets", [target.id for target in case.targets])):
+        for index, one in enumerate(ids):
+            if one in ids[:index]:
+                raise document.error(f"id {one!r} is there twice", key, index, "id")
+    for index, target in enumerate(case.targets):
+        for fact in target.facts:
+            if fact not in facts:
+                raise document.error(f"target {target.id} names an unknown fact {fact!r}", "targets", index, "facts")

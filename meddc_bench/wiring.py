@@ -1,0 +1,101 @@
+"""Builds the adapters a campaign names: options checked at once, factories called only when a record is missing."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping
+from typing import Any, get_type_hints
+
+from pydantic import SecretStr, ValidationError
+
+from meddc_bench.contracts import Local, Options, Spec
+from meddc_bench.errors import PluginError, UsageError, suggest
+from meddc_bench.registry import Registration, Registry
+
+
+class Adapter:
+    """A configured adapter: its identity now, itself when first needed."""
+
+    def __init__(self, registry: Registry, kind: str, name: str, label: str, options: Mapping[str, Any]):
+        self.kind, self.name, self.label = kind, name, label
+        self.registration: Registration = registry.get(kind, name)
+        self._registry = registry
+        self._options = _checked_options(self.registration, options)
+        self._built: Any = None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What of this adapter a result depends on: plugin, revision and options, without the local ones."""
+        entry = self.registration
+        local = _local_names(type(self._options))
+        options = {key: value for key, value in self._options.model_dump(mode="json").items() if key not in local}
+        return {
+            "name": entry.name, "plugin": entry.plugin, "distribution": entry.distribution,
+            "revision": entry.revision, "options": options,
+        }  # fmt: skip
+
+    @property
+    def version(self) -> str:
+        return self.registration.version
+
+    def get(self) -> Any:
+        """Build the adapter, once."""
+        if self._built is None:
+            factory = self.registration.load_factory()
+            self._built = factory(self._options, _Context(self._registry, self.label))
+        return self._built
+
+    async def aclose(self) -> None:
+        """Close the adapter if it was built and can be closed."""
+        close = getattr(self._built, "aclose", None)
+        if close is not None:
+            result = close()
+            if inspect.isawaitable(result):
+                await result
+
+
+class _Context:
+    """What a factory may use."""
+
+    def __init__(self, registry: Registry, label: str):
+        self._registry = registry
+        self.label = label
+
+    def secret(self, env: str) -> SecretStr:
+        """Return a key from the environment; UsageError where it is not set."""
+        value = os.environ.get(env)
+        if not value:
+            raise UsageError(f"{self.label}: the environment variable {env} is not set")
+        return SecretStr(value)
+
+    def build(self, kind: str, spec: Spec) -> Any:
+        """Build another adapter, for ensembles and wrappers."""
+        return Adapter(self._registry, kind, spec.name, self.label, spec.options).get()
+
+    def media(self, sha256: str) -> bytes:
+        """Return the bytes of an image; no task of this version carries media."""
+        raise UsageError(f"no media with hash {sha256}")
+
+
+def _checked_options(entry: Registration, given: Mapping[str, Any]) -> Options:
+    model = entry.load_options()
+    unknown = [key for key in given if key not in model.model_fields]
+    if unknown:
+        hint = suggest(unknown[0], sorted(model.model_fields))
+        raise UsageError(f"{entry.kind} {entry.name!r} has no option {unknown[0]!r}; {hint}")
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as failure:
+        detail = failure.errors(include_input=False, include_url=False)[0]
+        key = ".".join(str(part) for part in detail["loc"])
+        raise UsageError(f"{entry.kind} {entry.name!r}, option {key!r}: {detail['msg']}") from None
+    except Exception as error:  # a plugin's own validator
+        raise PluginError(entry.plugin, f"options of {entry.kind} {entry.name!r}: {error}") from error
+
+
+def _local_names(model: type[Options]) -> frozenset[str]:
+    hints = get_type_hints(model, include_extras=True)
+    return frozenset(
+        name for name, hint in hints.items() if any(isinstance(mark, Local) for mark in getattr(hint, "__metadata__", ()))
+    )

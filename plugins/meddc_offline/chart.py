@@ -1,0 +1,213 @@
+"""What the turns of a consultation tell about the patient: findings with polarity, age, sex, onset, sides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from meddc_bench.records import Turn
+from meddc_bench.text import age, clauses, durations, laterality, normalise, sex, squash
+from meddc_offline.lexicon import Lexicon
+from meddc_offline.likeness import likenesses
+
+_NEAR = 0.8
+
+_AFFIRMED = re.compile(r"^(嗯|对|是|有|会|确实|经常|偶尔|有点|有一点|好像有|都有)")
+_DENIED = re.compile(r"^(没|无|不|否|都没|都不|从来没|从没|未|没有)")
+_RECURRENT = re.compile(
+    r"反复|老是|总是|经常|时常|常常|时好时坏|断断续续|好几(回|次)|又犯|一犯|犯过|发作(过)?.{0,4}(次|回)|每(年|到|逢|次|个月).{0,8}(犯|发|疼|痛|来)|隔三差五|三天两头|一阵一阵"
+)
+_SUDDEN = re.compile(r"突然|一下子|猛(地|的)|忽然|骤然|突发")
+_SINCE = re.compile(r"前|以来|开始|有.{0,6}了|了|持续|加重|快|近|这")
+_HABIT = re.compile(r"烟|酒|工龄|结婚|退休|工作|年龄|今年|岁|高血压|糖尿病|以前|年轻|手术|每天|每次|一次|一天|术后|史|孕|月经|末次|生过|住院|吃.{0,8}药")
+_WOMAN = re.compile(r"月经|例假|大姨妈|停经|怀孕|孕|白带|绝经|我老公|我丈夫|婆婆|剖宫产|生过(一|两|二|三|1|2|3)个?孩")
+_MAN = re.compile(r"前列腺|睾丸|阴囊|我老婆|我媳妇|我爱人怀|丈母娘|我爸|老爷子|我爷爷|我儿子|小子")
+_FEMALE_KIN = re.compile(r"我(妈|母亲|婆婆|奶奶|外婆|姥姥|闺女|女儿|老婆|媳妇)|老太太|女宝|小姑娘")
+_CHILD = re.compile(r"孩子|宝宝|娃|小家伙|儿子|女儿|闺女|我家小")
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Findings by name with their strength (1 said, less when only implied), and what is known of the patient."""
+
+    present: Mapping[str, float] = field(default_factory=dict)
+    absent: frozenset[str] = frozenset()
+    chief: frozenset[str] = frozenset()
+    known: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
+    age: float | None = None
+    sex: str | None = None
+    onset: frozenset[str] = frozenset()
+    sides: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    examined: bool = False
+    text: str = ""
+
+
+class _Draft:
+    """Gathers a chart turn by turn."""
+
+    def __init__(self) -> None:
+        self.lexicon = Lexicon.load()
+        self.said: dict[str, float] = {}
+        self.absent: set[str] = set()
+        self.near: dict[str, float] = {}
+        self.near_absent: set[str] = set()
+        self.chief: set[str] = set()
+        self.known: list[str] = []
+        self.reported: list[str] = []
+        self.sides: dict[str, set[str]] = {}
+        self.texts: list[str] = []
+        self.opening = ""
+        self.examined = False
+
+    def hear(self, turn: Turn, question: str) -> None:
+        """Take in a turn of the patient or the reporter, said in reply to `question`."""
+        text = normalise(turn.text)
+        self.texts.append(text)
+        mentions = self.lexicon.find(text)
+        for mention in mentions:
+            self._note(mention, turn)
+        if turn.role == "patient":
+            self._likenesses(text)
+        self._sides(text, mentions)
+        if turn.role == "reporter":
+            self.examined = True
+        elif question:
+            self._short_answer(text, question, bool(mentions))
+        if turn.kind == "opening" or not self.opening:
+            self.opening = text
+            self.chief |= set(self.said)
+
+    def _note(self, mention: Any, turn: Turn) -> None:
+        if mention.subject != "patient" and mention.kind != "family":
+            return
+        if mention.kind == "disease":
+            if mention.polarity == "present":
+                (self.reported if turn.role == "reporter" else self.known).append(mention.name)
+            return
+        if mention.polarity == "absent":
+            self.absent.add(mention.name)
+        elif mention.polarity == "present":
+            self.said[mention.name] = 1.0
+
+    def _likenesses(self, text: str) -> None:
+        """Note the findings that the text comes close to, unless the lexicon finds them exactly."""
+        for likeness in likenesses(text):
+            if likeness.present:
+                self.near[likeness.name] = max(likeness.degree * _NEAR, self.near.get(likeness.name, 0.0))
+            else:
+                self.near_absent.add(likeness.name)
+
+    def _sides(self, text: str, mentions: Sequence[Any]) -> None:
+        for clause in clauses(text):
+            if sides := laterality(clause.text):
+                for mention in mentions:
+                    if clause.start <= mention.start < clause.end and mention.polarity == "present":
+                        self.sides.setdefault(mention.name, set()).update(sides)
+
+    def _short_answer(self, text: str, question: str, informative: bool) -> None:
+        """Apply 有 / 没有 / 不 to the findings that the doctor asked about."""
+        plain = squash(text)
+        if informative or len(plain) > 14:
+            return
+        asked = list(dict.fromkeys(mention.name for mention in self.lexicon.find(normalise(question))))
+        if _DENIED.match(plain):
+            self.absent.update(asked)
+        elif _AFFIRMED.match(plain) and len(asked) == 1:
+            self.said.setdefault(asked[0], 0.9)
+
+    def finish(self) -> Chart:
+        """Close the chart: broader findings of what is present are present, what was said outweighs what was denied."""
+        present = {name: near for name, near in self.near.items() if name not in self.absent} | self.said
+        for name, strength in list(present.items()):
+            for wider in self.lexicon.ancestors(name):
+                present[wider] = max(present.get(wider, 0.0), 0.8 * strength)
+        text = "\n".join(self.texts)
+        return Chart(
+            present=present,
+            absent=frozenset((self.absent | self.near_absent) - set(present)),
+            chief=frozenset(self.chief),
+            known=tuple(dict.fromkeys(self.known)),
+            reported=tuple(dict.fromkeys(self.reported)),
+            age=_first_age(self.texts),
+            sex=_sex_of(self.texts),
+            onset=_onset(self.opening, self.texts),
+            sides={name: frozenset(sides) for name, sides in self.sides.items()},
+            examined=self.examined,
+            text=text,
+        )
+
+
+def read_chart(turns: Sequence[Turn]) -> Chart:
+    """Read the turns of a consultation into a chart."""
+    draft = _Draft()
+    for turn, question in _with_questions(turns):
+        draft.hear(turn, question)
+    return draft.finish()
+
+
+def _with_questions(turns: Sequence[Turn]) -> Iterator[tuple[Turn, str]]:
+    question = ""
+    for turn in turns:
+        if turn.role == "doctor":
+            question = turn.text
+        else:
+            yield turn, question
+            question = ""
+
+
+def _first_age(texts: Sequence[str]) -> float | None:
+    for text in texts:
+        if (years := age(text)) is not None:
+            return years
+    return None
+
+
+def _sex_of(texts: Sequence[str]) -> str | None:
+    for text in texts[:1]:
+        if (stated := sex(text)) is not None:
+            return stated
+    whole = "\n".join(texts)
+    for text in texts[1:]:
+        if (stated := sex(text)) is not None:
+            return stated
+    if _FEMALE_KIN.search(texts[0] if texts else "") or _WOMAN.search(whole):
+        return "女"
+    return "男" if _MAN.search(whole) else None
+
+
+def _onset(opening: str, texts: Sequence[str]) -> frozenset[str]:
+    """Class the course of the complaint: 急性 up to 2 weeks, 亚急性 up to 3 months, 慢性 beyond, 反复 in attacks."""
+    found = set()
+    days = _complaint_days(opening, True)
+    for text in texts[1:]:
+        if days is not None:
+            break
+        days = _complaint_days(text)
+    if days is not None:
+        found.add("急性" if days <= 14 else "亚急性" if days <= 92 else "慢性")
+    whole = "\n".join(texts)
+    if _SUDDEN.search(whole) and (days is None or days <= 31):
+        found.add("急性")
+    if _RECURRENT.search(whole):
+        found.add("反复")
+    return frozenset(found)
+
+
+def _complaint_days(text: str, opening: bool = False) -> float | None:
+    longest: float | None = None
+    for clause in clauses(text):
+        if not opening and (_HABIT.search(clause.text) or not _SINCE.search(clause.text)):
+            continue
+        for duration in durations(clause.text):
+            longest = max(longest or 0.0, float(duration.days))
+    return longest
+
+
+def is_child(chart: Chart) -> bool:
+    """Say whether the patient is a child, by age or by how the parent speaks."""
+    if chart.age is not None:
+        return chart.age < 14
+    return _CHILD.search(chart.text.split("\n", 1)[0]) is not None

@@ -1,0 +1,119 @@
+"""The scoring that reader and doctor share: how well each disease of the knowledge explains a chart.
+
+score = sum of weight x rarity x strength over the findings present
+        - ABSENT x the same over the findings denied - AGAINST x weight of findings that speak against
+        - misfits of age and onset, divided by (total weight of the disease) ** SPREAD
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from meddc_offline.chart import Chart
+from meddc_offline.lexicon import Lexicon
+
+ABSENT = 0.35
+AGAINST = 0.8
+CHIEF = 1.35
+NO_KEY = 0.45
+AGE_STEP = 0.12
+ONSET_MISS = 0.85
+SPREAD = 0.35
+_SCALE = 3.0
+_ADJACENT = {("急性", "亚急性"), ("亚急性", "急性"), ("亚急性", "慢性"), ("慢性", "亚急性"), ("反复", "慢性"), ("慢性", "反复")}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A disease with its score and the findings that support it or speak against it, with their points."""
+
+    name: str
+    score: float
+    support: Mapping[str, float] = field(default_factory=dict)
+    against: tuple[str, ...] = ()
+    key: bool = False
+
+
+class Engine:
+    """The diseases of the knowledge, indexed by finding."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.diseases: dict[str, Any] = dict(lexicon.diseases)
+        self.lexicon = lexicon
+        self.by_finding: dict[str, list[str]] = {}
+        self.by_against: dict[str, list[str]] = {}
+        for name, disease in self.diseases.items():
+            for finding in disease.findings:
+                self.by_finding.setdefault(finding, []).append(name)
+            for finding in disease.against:
+                self.by_against.setdefault(finding, []).append(name)
+        total = max(2, len(self.diseases))
+        self.rarity = {
+            finding: 0.3 + 0.7 * (1.0 - math.log(len(names)) / math.log(total)) for finding, names in self.by_finding.items()
+        }
+        self.mass = {name: self._mass(disease) for name, disease in self.diseases.items()}
+
+    def _mass(self, disease: Any) -> float:
+        total = sum(weight * self.rarity[finding] for finding, weight in disease.findings.items())
+        return max(1.0, float(total)) ** SPREAD / _SCALE
+
+    def rank(self, chart: Chart, only: Mapping[str, float] | None = None) -> list[Candidate]:
+        """Rank the diseases that some finding supports, best first (ties by name)."""
+        present = chart.present if only is None else only
+        names = {name for finding in present for name in self.by_finding.get(finding, ())}
+        names.update(name for name in chart.reported if name in self.diseases)
+        candidates = (self._candidate(name, chart, present) for name in names)
+        return sorted((c for c in candidates if c.score > 0), key=lambda c: (-c.score, c.name))
+
+    def _candidate(self, name: str, chart: Chart, present: Mapping[str, float]) -> Candidate:
+        disease = self.diseases[name]
+        if disease.sex is not None and chart.sex is not None and disease.sex != chart.sex:
+            return Candidate(name, 0.0)
+        support = {
+            finding: weight * self.rarity[finding] * present[finding] * (CHIEF if finding in chart.chief else 1.0)
+            for finding, weight in disease.findings.items()
+            if finding in present
+        }
+        missing = sum(w * self.rarity[f] for f, w in disease.findings.items() if self.denied(f, chart))
+        hostile = tuple(finding for finding in disease.against if finding in chart.present)
+        points = sum(support.values()) - ABSENT * missing - AGAINST * sum(disease.against[f] for f in hostile)
+        key = not disease.key or any(finding in present for finding in disease.key)
+        fit = (1.0 if key else NO_KEY) * age_fit(disease.age, chart.age) * onset_fit(disease.onset, chart.onset)
+        if name in chart.reported:
+            points += 12.0
+        return Candidate(name, points * fit / self.mass[name], support, hostile, key)
+
+    def denied(self, finding: str, chart: Chart) -> bool:
+        """Say whether the patient denied a finding or a broader one of it."""
+        if finding in chart.present:
+            return False
+        return finding in chart.absent or any(wider in chart.absent for wider in self.lexicon.ancestors(finding))
+
+
+def age_fit(span: Any, years: float | None) -> float:
+    """Fall from 1 inside a disease's typical range by the distance from it, relative to the age."""
+    if span is None or years is None:
+        return 1.0
+    low, high = float(span[0]), float(span[1])
+    if low <= years <= high:
+        return 1.0
+    gap = (low - years) / max(1.0, low) if years < low else (years - high) / max(2.0, high)
+    return max(0.15, 1.0 - AGE_STEP * 10.0 * gap)
+
+
+def onset_fit(typical: Any, onset: frozenset[str]) -> float:
+    """Give 1 where the course suits the disease, less where it does not, nothing lost where it is unknown."""
+    if not typical or not onset or onset & set(typical):
+        return 1.0
+    near = any((own, seen) in _ADJACENT for own in typical for seen in onset)
+    return (1.0 + ONSET_MISS) / 2 if near else ONSET_MISS - 0.1
+
+
+@cache
+def engine() -> Engine:
+    """Load the knowledge once."""
+    return Engine(Lexicon.load())

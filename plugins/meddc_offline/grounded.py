@@ -1,0 +1,139 @@
+"""The patient `grounded`: answers each question of the doctor's turn with recorded facts, and with nothing else."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+
+from meddc_bench.contracts import Answer, AnswerStatus, Context, Options, PatientView
+from meddc_bench.records import Fact
+from meddc_bench.text import clean, normalise, question_units, similarity, squash
+from meddc_offline.inquiry import is_open
+from meddc_offline.lexicon import Lexicon
+from meddc_offline.matching import FactIndex, Grade, features, index
+
+_UNSURE = ("这个我说不好。", "这个我没注意过。", "这个我也不太清楚。", "这个我不确定。", "这个我没留意。")
+_REST_UNSURE = ("别的我没太注意。", "其他的我说不好。", "剩下的我不太清楚。")
+_NOTHING_MORE = ("别的没什么了。", "暂时想不到别的了。", "就这些了。")
+_ACKNOWLEDGE = ("好的。", "嗯，好的。", "知道了。", "好，我听着。")
+_AGAIN = ("刚才说过，", "还是刚才说的，")
+_IDENTITY = re.compile(r"多大(年纪|岁数|了)?(?!.{0,3}(的|块|个|片))|几岁|年龄|岁数|性别|男(的)?还是女|怎么称呼|是男|多少岁|多大年|几个月大|哪里人")
+_STORY = frozenset({"associated", "site", "character", "severity", "course", "modifying", "onset", "trigger"})
+_JOINTS = re.compile(r"[、，,;；]|或者?|还是|以及|和|跟|及|并且")
+_FLOOR = 1.15
+_RELATIVE = 0.8
+_RELATIVE_PART = 0.9
+_SHARED = 1.1
+_MOST = 3
+_MOST_PART = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The answer to one question unit: the facts, and what of the unit nothing is recorded about."""
+
+    facts: tuple[Fact, ...]
+    text: str
+    unknown: tuple[str, ...] = ()
+
+
+class Grounded:
+    """Answers from the recorded facts only; says that it does not know what is not recorded."""
+
+    def __init__(self, options: Options, context: Context) -> None:
+        pass
+
+    async def answer(self, view: PatientView) -> Answer:
+        """Answer every question unit of the doctor's turn in order."""
+        question = clean(view.question)
+        rng = random.Random(f"{view.seed}:{len(view.turns)}:{question}")
+        units = [unit.quote for unit in question_units(question)]
+        if not units:
+            return Answer(text=rng.choice(_ACKNOWLEDGE), status="not recorded")
+        used = set(view.used)
+        parts: list[Part] = []
+        for unit in units:
+            part = _open_part(view, used, rng) if is_open(normalise(unit)) else _asked_part(view, unit, rng)
+            used.update(fact.id for fact in part.facts)
+            parts.append(part)
+        return _join(parts, rng)
+
+
+def _join(parts: list[Part], rng: random.Random) -> Answer:
+    facts: dict[str, Fact] = {}
+    texts: list[str] = []
+    for part in parts:
+        fresh = [fact for fact in part.facts if fact.id not in facts]
+        facts.update({fact.id: fact for fact in fresh})
+        said = part.text + "".join(_sentence(fact.text) for fact in fresh)
+        if not part.facts and not part.text:
+            said = rng.choice(_UNSURE)
+        elif part.facts and part.unknown:
+            said += rng.choice(_REST_UNSURE)
+        if (fresh or not part.facts) and said not in texts:
+            texts.append(said)
+    status: AnswerStatus = "not recorded"
+    if facts:
+        status = "denied" if all(fact.denied for fact in facts.values()) else "stated"
+    unknown = tuple(name for part in parts for name in part.unknown)
+    return Answer(text="".join(texts), fact_ids=tuple(facts), status=status, unknown=unknown)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(("。", "！", "？", "!", "?", ".")) else f"{text}。"
+
+
+def _open_part(view: PatientView, used: set[str], rng: random.Random) -> Part:
+    """Answer an open question with the next fact that was not told yet."""
+    waiting = [fact for fact in view.facts if fact.id not in used and not fact.denied and not fact.opening]
+    if view.mode != "queue":
+        waiting = [fact for fact in waiting if fact.topic in _STORY]
+    if not waiting:
+        return Part((), rng.choice(_NOTHING_MORE))
+    return Part(tuple(waiting[: 2 if view.mode == "queue" else 1]), "")
+
+
+def _asked_part(view: PatientView, unit: str, rng: random.Random) -> Part:
+    facts = select(index(view.facts), unit)
+    if not facts:
+        return Part((), "", (unit,))
+    again = all(fact.id in view.used for fact in facts) and _asked_before(view, unit)
+    return Part(facts, rng.choice(_AGAIN) if again else "", _unanswered(unit, facts))
+
+
+def _asked_before(view: PatientView, unit: str) -> bool:
+    earlier = [turn.text for turn in view.turns if turn.role == "doctor" and turn.text != view.question]
+    return any(similarity(unit, other.quote) > 0.8 for text in earlier for other in question_units(text))
+
+
+def select(facts: FactIndex, unit: str) -> tuple[Fact, ...]:
+    """Choose the facts that answer one question unit, in the order in which they are recorded."""
+    if _IDENTITY.search(normalise(unit)) and (who := [fact for fact in facts.facts if fact.topic == "identity"]):
+        return tuple(who)
+    chosen = {grade.fact.id for grade in _kept(facts.grade(unit), _RELATIVE)[:_MOST]}
+    parts = [part for part in _JOINTS.split(unit) if len(squash(part)) > 1]
+    for part in parts if len(parts) > 1 else ():
+        grades = [grade for grade in facts.grade(unit, part) if grade.shared >= _SHARED]
+        chosen.update(grade.fact.id for grade in _kept(grades, _RELATIVE_PART)[:_MOST_PART])
+    return tuple(fact for fact in facts.facts if fact.id in chosen)
+
+
+def _kept(grades: list[Grade], relative: float) -> list[Grade]:
+    """Keep the grades over the floor that come close to the best one."""
+    least = max(_FLOOR, relative * grades[0].score) if grades else 0.0
+    return [grade for grade in grades if grade.score >= least]
+
+
+def _unanswered(unit: str, facts: tuple[Fact, ...]) -> tuple[str, ...]:
+    """Name the findings that the unit lists and the chosen facts say nothing about."""
+    lexicon = Lexicon.load()
+    told: set[str] = set()
+    for fact in facts:
+        told |= features(fact.text).findings | features(fact.text).broader
+    text = normalise(unit)
+    mentions = [mention for mention in lexicon.find(text) if mention.kind in ("symptom", "sign")]
+    if len(mentions) < 2:
+        return ()
+    missing = [m for m in mentions if m.name not in told and not (set(lexicon.ancestors(m.name)) & told)]
+    return tuple(dict.fromkeys(m.name for m in missing)) if len(missing) < len(mentions) else ()

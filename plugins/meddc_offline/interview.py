@@ -1,0 +1,175 @@
+"""Which questions a doctor asks next: the bank's for the complaint, the findings that part the leading diseases."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from meddc_bench.records import Turn
+from meddc_bench.text import durations, normalise, squash
+from meddc_offline.bank import COMPLAINTS, GENERAL, Ask
+from meddc_offline.chart import Chart, is_child, read_chart
+from meddc_offline.differential import Candidate, engine
+
+_LEADING = 6
+_TEMPERATURE = 1.6
+_SECOND_COMPLAINT = 1.1
+_KIND_BONUS = 0.6
+_WORTH_ASKING = 4.0
+_WORTH_WHEN_SETTLED = 5.6
+_ONCE = frozenset({"onset", "trigger", "course", "character", "modifying", "severity", "prior_care", "past", "family", "personal"})
+_ASKABLE = frozenset({"symptom", "sign", "general", "past", "trigger", "modifying", "personal", "obstetric", "site", "character"})
+_SPOKEN = re.compile(r"主诉[:：]?(?P<text>[^\n]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A question that may be asked next, with its worth."""
+
+    ask: Ask
+    text: str
+    worth: float
+
+
+class Interview:
+    """A consultation so far, as the doctor sees it when planning the next question."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self.chart: Chart = read_chart(turns)
+        self.opening = _opening(turns)
+        self.spoken = "".join(squash(turn.text) for turn in turns if turn.role == "doctor")
+        self.asked = frozenset(
+            mention.name for turn in turns if turn.role == "doctor" for mention in engine().lexicon.find(turn.text)
+        )
+        self.child = is_child(self.chart)
+
+    @cached_property
+    def ranked(self) -> list[Candidate]:
+        """The differential, best first."""
+        return engine().rank(self.chart)
+
+    @property
+    def settled(self) -> bool:
+        """Say whether one disease leads by so much that no single finding would change it."""
+        if not self.ranked or not self.ranked[0].key:
+            return False
+        second = self.ranked[1].score if len(self.ranked) > 1 else 0.0
+        return self.ranked[0].score >= 12.0 and self.ranked[0].score >= 2.0 * second
+
+    def plan(self) -> list[Planned]:
+        """List the questions worth asking now, best first."""
+        floor = _WORTH_WHEN_SETTLED if self.settled else _WORTH_ASKING
+        asks = [*self._complaint_asks(), *self._general_asks(), *self._differential_asks()]
+        planned: dict[str, Planned] = {}
+        for ask in asks:
+            text = self._worded(ask)
+            if ask.worth >= floor and self._suits(ask) and not self._answered(ask, text):
+                planned.setdefault(squash(text), Planned(ask, text, ask.worth))
+        return sorted(planned.values(), key=lambda item: -item.worth)
+
+    def choose(self, count: int) -> list[Planned]:
+        """Choose the next questions: the best one, then those closest to it in worth and kind, on different findings."""
+        chosen: list[Planned] = []
+        waiting = self.plan()
+        while waiting and len(chosen) < count:
+            first = chosen[0].ask.kind if chosen else None
+            best = max(waiting, key=lambda item: item.worth + (_KIND_BONUS if item.ask.kind == first else 0.0))
+            chosen.append(best)
+            waiting = [item for item in waiting if item is not best and not _overlap(item.text, best.text)]
+        return chosen
+
+    def _complaints(self) -> list[tuple[Ask, ...]]:
+        """The question lists of the complaints that the opening names, by where it names them."""
+        found = []
+        for order, complaint in enumerate(COMPLAINTS):
+            if match := complaint.pattern.search(self.opening):
+                found.append((match.start(), order, complaint.asks))
+        return [asks for _, _, asks in sorted(found, key=lambda item: item[:2])[:2]]
+
+    def _complaint_asks(self) -> list[Ask]:
+        asks: list[Ask] = []
+        for place, group in enumerate(self._complaints()):
+            taken = {ask.kind for ask in asks}
+            fresh = [ask for ask in group if not (place and ask.kind in _ONCE and ask.kind in taken)]
+            asks += [Ask(ask.kind, ask.text, ask.worth - place * _SECOND_COMPLAINT, ask.audience) for ask in fresh]
+        if durations(self.opening):
+            asks = [Ask(a.kind, a.text, a.worth - 0.8, a.audience) if a.kind == "onset" else a for a in asks]
+        return asks
+
+    def _general_asks(self) -> list[Ask]:
+        covered = {ask.kind for group in self._complaints() for ask in group if self._suits(ask)}
+        return [ask for ask in GENERAL if ask.kind not in covered or ask.kind not in _ONCE]
+
+    def _differential_asks(self) -> list[Ask]:
+        """Ask for the findings whose answer would move the leading diseases apart the most."""
+        leading = self.ranked[:_LEADING]
+        if not leading:
+            return []
+        top = leading[0].score
+        weights = [math.exp((candidate.score - top) / _TEMPERATURE) for candidate in leading]
+        total = sum(weights)
+        gains: dict[str, float] = {}
+        knowledge = engine()
+        names = sorted({name for candidate in leading for name in knowledge.diseases[candidate.name].findings})
+        for name in names:
+            finding = knowledge.lexicon.findings.get(name)
+            if finding is None or not finding.ask or finding.kind not in _ASKABLE or name in self.asked:
+                continue
+            if name in self.chart.present or knowledge.denied(name, self.chart):
+                continue
+            values = [float(knowledge.diseases[c.name].findings.get(name, 0.0)) for c in leading]
+            mean = sum(w * v for w, v in zip(weights, values, strict=True)) / total
+            spread = math.sqrt(sum(w * (v - mean) ** 2 for w, v in zip(weights, values, strict=True)) / total)
+            gains[name] = 0.6 * mean + 0.9 * spread
+        best = sorted(gains, key=lambda name: (-gains[name], name))[:8]
+        return [_finding_ask(name, gains[name]) for name in best]
+
+    def _worded(self, ask: Ask) -> str:
+        text = ask.text.replace("{it}", "不舒服")
+        return text.replace("您", "孩子") if self.child else text
+
+    def _suits(self, ask: Ask) -> bool:
+        years = self.chart.age
+        if ask.audience == "woman":
+            return self.chart.sex == "女" and not self.child and (years is None or 11 <= years <= 58)
+        if ask.audience == "child":
+            return self.child
+        if ask.audience == "infant":
+            return self.child and (years is None or years <= 3)
+        if ask.audience == "adult" or "抽烟" in ask.text or "喝酒" in ask.text or "性生活" in ask.text:
+            return not self.child
+        return True
+
+    def _answered(self, ask: Ask, text: str) -> bool:
+        """Say whether a question was asked before, or every finding it names is known."""
+        if squash(text) in self.spoken:
+            return True
+        if ask.kind != "associated":
+            return False
+        named = {mention.name for mention in engine().lexicon.find(text)}
+        known = self.chart.present.keys() | self.chart.absent | self.asked
+        return bool(named) and named <= known
+
+
+def _opening(turns: Sequence[Turn]) -> str:
+    for turn in turns:
+        if turn.role == "patient":
+            text = normalise(turn.text)
+            spoken = _SPOKEN.search(text)
+            return spoken["text"] if spoken else text
+    return ""
+
+
+def _finding_ask(name: str, gain: float) -> Ask:
+    finding = engine().lexicon.findings[name]
+    return Ask("associated", finding.ask, 4.6 + min(3.6, gain))
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Say whether two questions name the same finding."""
+    lexicon = engine().lexicon
+    names = {mention.name for mention in lexicon.find(one)}
+    return bool(names & {mention.name for mention in lexicon.find(other)})

@@ -1,0 +1,107 @@
+"""The reader `knowledge`: ranks the diseases of the knowledge files by what the history tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from meddc_bench.contracts import Context, Options, ReaderView
+from meddc_bench.records import Reading
+from meddc_offline.chart import Chart, read_chart
+from meddc_offline.differential import Candidate, Engine, engine
+
+_ENOUGH = 2.0
+_COMORBID = 4.5
+_COMORBID_SHARE = 0.4
+_LATERAL = (
+    "睾丸扭转", "急性附睾炎", "输尿管结石", "视网膜脱离", "视网膜中央动脉阻塞", "急性闭角型青光眼", "前葡萄膜炎", "突发性聋",
+    "急性中耳炎", "特发性面神经麻痹", "三叉神经痛", "自发性气胸", "结核性胸膜炎", "腹股沟疝嵌顿", "乳腺癌", "急性乳腺炎",
+    "股骨颈骨折", "股骨头坏死", "膝骨关节炎", "肩周炎", "下肢深静脉血栓形成", "卵巢囊肿蒂扭转", "急性肾盂肾炎", "年龄相关性白内障",
+)  # fmt: skip
+
+
+class KnowledgeReader:
+    """Names the best supported disease, and others that explain findings it leaves unexplained."""
+
+    def __init__(self, options: Options, context: Context) -> None:
+        pass
+
+    async def read(self, view: ReaderView) -> Reading:
+        """Read a history and give its diagnoses with a short rationale."""
+        chart = read_chart(view.turns)
+        chosen = conclude(chart, engine(), view.top_k)
+        names = tuple(with_side(candidate, chart) for candidate in chosen)
+        return Reading(text=_rationale(chart, chosen, names), diagnoses=names)
+
+
+def conclude(chart: Chart, knowledge: Engine, most: int) -> list[Candidate]:
+    """Choose the diagnoses: the best candidate, then those that explain what it does not."""
+    ranked = knowledge.rank(chart)
+    if not ranked or ranked[0].score < _ENOUGH:
+        return []
+    chosen = [ranked[0]]
+    while len(chosen) < most:
+        other = _comorbidity(chart, knowledge, chosen)
+        if other is None:
+            break
+        chosen.append(other)
+    return chosen
+
+
+def _comorbidity(chart: Chart, knowledge: Engine, chosen: list[Candidate]) -> Candidate | None:
+    """Find the best candidate on the findings that the chosen ones leave unexplained."""
+    explained = _explained(knowledge, chosen)
+    left = {name: strength for name, strength in chart.present.items() if name not in explained}
+    rivals = _rivals(knowledge, chosen)
+    for candidate in knowledge.rank(chart, left):
+        if candidate.score < max(_COMORBID, _COMORBID_SHARE * chosen[0].score):
+            return None
+        if candidate.key and candidate.name not in rivals:
+            return candidate
+    return None
+
+
+def _explained(knowledge: Engine, chosen: list[Candidate]) -> set[str]:
+    names: set[str] = set()
+    for candidate in chosen:
+        disease = knowledge.diseases[candidate.name]
+        names.update(disease.findings)
+        names.update(wider for finding in disease.findings for wider in knowledge.lexicon.ancestors(finding))
+    return names
+
+
+def _rivals(knowledge: Engine, chosen: list[Candidate]) -> set[str]:
+    rivals: set[str] = set()
+    for candidate in chosen:
+        rivals.add(candidate.name)
+        rivals.update(knowledge.diseases[candidate.name].siblings)
+    rivals.update(
+        name for name, disease in knowledge.diseases.items() if any(c.name in disease.siblings for c in chosen)
+    )
+    return rivals
+
+
+def with_side(candidate: Candidate, chart: Chart) -> str:
+    """Put the side before the name of a lateral disease when the history states one side throughout."""
+    if candidate.name not in _LATERAL:
+        return candidate.name
+    sides = {side for finding in candidate.support for side in chart.sides.get(finding, ())}
+    if len(sides) != 1:
+        return candidate.name
+    side = sides.pop()
+    return {"左": "左侧", "右": "右侧"}.get(side, "双侧") + candidate.name
+
+
+def _rationale(chart: Chart, chosen: list[Candidate], names: tuple[str, ...]) -> str:
+    if not chosen:
+        return "现有病史不足以支持任何诊断。"
+    lines = []
+    for candidate, name in zip(chosen, names, strict=True):
+        lines.append(f"考虑{name}：{_grounds(candidate.support)}。")
+    if denied := sorted(chart.absent)[:6]:
+        lines.append(f"否认{'、'.join(denied)}。")
+    return "\n".join(lines)
+
+
+def _grounds(support: Mapping[str, float]) -> str:
+    best = sorted(support, key=lambda name: (-support[name], name))[:6]
+    return f"支持点有{'、'.join(best)}" if best else "检查结果支持"

@@ -1,0 +1,50 @@
+"""The hooks of the offline adapters; the adapters themselves are imported when one is built."""
+
+from __future__ import annotations
+
+from meddc_bench.contracts import Register, hookimpl
+
+REVISION = "1"
+
+_STEPS = (
+    "extract_items",
+    "cover_items",
+    "grade_diagnoses",
+    "extract_questions",
+    "align_questions",
+    "cover_targets",
+    "volunteered",
+)
+
+
+@hookimpl
+def register_policies(register: Register) -> None:
+    """Register the rule-based doctors."""
+    register("checklist", "meddc_offline.checklist:Checklist", revision=REVISION)
+    register("shuffled", "meddc_offline.policies:Shuffled", revision=REVISION)
+    register("brief", "meddc_offline.policies:Brief", revision=REVISION)
+    register("eager", "meddc_offline.policies:Eager", revision=REVISION)
+    register(
+        "scripted", "meddc_offline.scripted:Scripted", "meddc_offline.scripted:ScriptedOptions", revision=REVISION
+    )
+
+
+@hookimpl
+def register_patients(register: Register) -> None:
+    """Register the patient that answers from its facts alone."""
+    register("grounded", "meddc_offline.grounded:Grounded", revision=REVISION)
+
+
+@hookimpl
+def register_readers(register: Register) -> None:
+    """Register the reader that ranks the diseases of the knowledge files."""
+    register("knowledge", "meddc_offline.knowledge_reader:KnowledgeReader", revision=REVISION)
+
+
+@hookimpl
+def register_judges(register: Register) -> None:
+    """Register the lexical judge and the replay of human adjudications."""
+    register("lexical", "meddc_offline.lexical:Lexical", revision=REVISION, provides=_STEPS)
+    register(
+        "replay", "meddc_offline.replay:Replay", "meddc_offline.replay:ReplayOptions", revision=REVISION, provides=_STEPS
+    )
