@@ -25,8 +25,9 @@ import numpy as np
 import pluggy
 from pydantic import BaseModel, ConfigDict, SecretStr
 
-from meddc_bench.actions import Call, MenuItem
-from meddc_bench.records import Action, Assignment, Axis, Case, Edge, Fact, History, Item, Reading, Turn, Usage
+from meddc_bench.actions import Call as Call
+from meddc_bench.actions import MenuItem as MenuItem
+from meddc_bench.records import Action, Assignment, Axis, Case, Edge, Fact, History, Item, Reading, TraceStep, Turn, Usage
 
 PROJECT = "meddc_bench"
 API_VERSION = 1
@@ -304,20 +305,10 @@ class Judge(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class TraceStep:
-    """One action of a history without its text."""
-
-    round: int
-    name: str
-    form: str
-    violations: int
-
-
-@dataclass(frozen=True, slots=True)
 class Unit:
     """What a metric sees of one case of one run: assignments by axis, how it ended, rounds, the action trace. No text."""
 
-    assignments: Mapping[str, Assignment]
+    assignments: Mapping[Axis, Assignment]
     ended: str
     rounds: int
     first_summary: int | None
@@ -339,11 +330,16 @@ class Metric(Protocol):
     `needs` names the axes that must be present. `over_repeats` is "mean" or "sum".
     """
 
-    unit: str
-    range: tuple[float, float]
-    higher_is_better: bool
-    needs: tuple[str, ...]
-    over_repeats: str
+    @property
+    def unit(self) -> str: ...
+    @property
+    def range(self) -> tuple[float, float]: ...
+    @property
+    def higher_is_better(self) -> bool: ...
+    @property
+    def needs(self) -> tuple[Axis, ...]: ...
+    @property
+    def over_repeats(self) -> str: ...
 
     def case(self, unit: Unit) -> Mapping[str, float] | None: ...
     def aggregate(self, sums: Sums) -> np.ndarray: ...
@@ -368,9 +364,12 @@ class Step:
 class Visit(Protocol):
     """One consultation in progress."""
 
-    menu: tuple[MenuItem, ...]
-    budgets: Mapping[str, Budget]
-    phase: str
+    @property
+    def menu(self) -> tuple[MenuItem, ...]: ...
+    @property
+    def budgets(self) -> Mapping[str, Budget]: ...
+    @property
+    def phase(self) -> str: ...
 
     def step(self, action: Action, text: str) -> Step: ...
 

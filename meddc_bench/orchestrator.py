@@ -23,8 +23,8 @@ from meddc_bench.pipeline.judge import judge_reading, judge_trajectory
 from meddc_bench.pipeline.read import read_emitted, read_own, read_with
 from meddc_bench.pipeline.rollout import Rollout, doctor_hash, history_hash, roll_out
 from meddc_bench.plan import Condition, Job, TaskBench
-from meddc_bench.records import Axis, History, Key, Reading, Record, Usage
-from meddc_bench.store import Entry, Head, Store, Trace
+from meddc_bench.records import Action, Axis, History, Key, Reading, Record, TraceStep, Turn, Usage
+from meddc_bench.store import Entry, Head, Store
 from meddc_bench.wiring import Adapter
 
 FINAL = frozenset({"scored", "policy_failed", "excluded"})
@@ -265,17 +265,17 @@ class _Lazy:
 
 def head_of(history: History) -> Head:
     """Collect what scoring needs of a history."""
-    trace = tuple(
-        Trace(turn.round, turn.action.name if turn.action else "ask", turn.action.form if turn.action else "text",
-              len(turn.action.violations) if turn.action else 0)
-        for turn in history.turns
-        if turn.role == "doctor"
-    )  # fmt: skip
+    trace = tuple(_trace_step(turn) for turn in history.turns if turn.role == "doctor")
     checks = Counter(check for note in history.notes.values() for check in note.checks)
     return Head(
         ended=history.ended, rounds=history.rounds, first_summary=history.first_summary, hash=history_hash(history),
         doctor_hash=doctor_hash(history), trace=trace, breaches=len(history.breaches), checks=dict(checks),
     )  # fmt: skip
+
+
+def _trace_step(turn: Turn) -> TraceStep:
+    action = turn.action or Action(name="ask")
+    return TraceStep(round=turn.round, name=action.name, form=action.form, violations=len(action.violations))
 
 
 async def _attributed(make: Callable[[], Any]) -> Any:

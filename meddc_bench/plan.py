@@ -95,6 +95,11 @@ class TaskBench:
         return digest(f"{prefix}{self._axis_digest(axis, case.id)}{ask}{reading_id}".encode())
 
     @functools.cached_property
+    def cases_digest(self) -> str:
+        """Digest of the cases this bench uses, whatever their order."""
+        return digest([case.model_dump(mode="json") for case in self.cases])
+
+    @functools.cached_property
     def _by_id(self) -> dict[str, Case]:
         return {case.id: case for case in self.cases}
 

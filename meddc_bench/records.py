@@ -146,11 +146,11 @@ MEASURED: frozenset[str] = frozenset({"scored", "policy_failed"})
 """Outcomes that are measurements; every other one leaves the score None."""
 
 
-class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Base of the records that are stored."""
+class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """Base of the records that are stored; they hold no cycles, so the garbage collector need not look."""
 
 
-class Action(Record):
+class Action(Record, frozen=True):
     """What a doctor's turn does: an item of the menu, its arguments, the form it came in and what was wrong with it."""
 
     name: str
@@ -159,7 +159,7 @@ class Action(Record):
     violations: tuple[str, ...] = ()
 
 
-class Media(Record):
+class Media(Record, frozen=True):
     """An image or file of a turn, by content hash."""
 
     sha256: str
@@ -167,7 +167,7 @@ class Media(Record):
     description: str = ""
 
 
-class Turn(Record):
+class Turn(Record, frozen=True):
     """One public utterance. `round` k is the k-th doctor turn with its reply; the opening is round 0."""
 
     index: int
@@ -179,7 +179,7 @@ class Turn(Record):
     media: tuple[Media, ...] = ()
 
 
-class Note(Record):
+class Note(Record, frozen=True):
     """What belongs to a turn but is in no view: raw reply, hidden reasoning, ids of facts and evidence, checks that fired."""
 
     raw: str | None = None
@@ -192,7 +192,7 @@ class Note(Record):
     model: str | None = None
 
 
-class Usage(Record):
+class Usage(Record, frozen=True):
     """Tokens and calls of one adapter call or the sum over several."""
 
     calls: int = 0
@@ -200,7 +200,16 @@ class Usage(Record):
     completion_tokens: int = 0
 
 
-class History(Record):
+class TraceStep(Record, frozen=True, array_like=True):
+    """One doctor's action without its text: round, name, form, number of violations."""
+
+    round: int
+    name: str
+    form: str
+    violations: int
+
+
+class History(Record, frozen=True):
     """A finished consultation. `turns` are public and hashed; `notes` (by turn index) are in no view.
 
     `first_summary` is the round of the first turn of kind summary or diagnose, None without one; `rounds` counts the
@@ -223,7 +232,7 @@ class History(Record):
         return None
 
 
-class Reading(Record):
+class Reading(Record, frozen=True):
     """What was made of one history under one condition.
 
     `diagnoses` are in the reader's order; None means prose, which the judge extracts from; () means none was given.
@@ -241,7 +250,7 @@ class Reading(Record):
     none_because: str | None = None
 
 
-class Item(Record):
+class Item(Record, frozen=True):
     """A prediction on one axis: an extracted diagnosis, test, ... or question unit (with its round and turn)."""
 
     id: str
@@ -252,7 +261,7 @@ class Item(Record):
     dimension: str | None = None
 
 
-class Edge(Record):
+class Edge(Record, frozen=True):
     """A candidate edge: the judge says that the prediction covers the reference. `excluded` holds why it cannot count."""
 
     prediction: str
@@ -263,7 +272,7 @@ class Edge(Record):
     excluded: str | None = None
 
 
-class Evidence(Record):
+class Evidence(Record, frozen=True):
     """What a judge proposed on one axis, and the reference ids it was asked about.
 
     `steps` records, for a step that had to fall back, the fallback used; `raw` the judge's raw replies by step.
@@ -279,7 +288,7 @@ class Evidence(Record):
     model: str | None = None
 
 
-class Pair(Record):
+class Pair(Record, frozen=True):
     """A prediction assigned to a reference, with the round that counts for timing (None outside the trajectory)."""
 
     prediction: str
@@ -287,7 +296,7 @@ class Pair(Record):
     round: int | None = None
 
 
-class Assignment(Record):
+class Assignment(Record, frozen=True):
     """The deterministic one-to-one assignment on one axis and its counts."""
 
     axis: Axis
@@ -307,7 +316,7 @@ class Assignment(Record):
         return tuple(sorted(pair.round for pair in self.pairs if pair.round is not None))
 
 
-class Score(Record):
+class Score(Record, frozen=True):
     """A metric's value, or None and the reason."""
 
     value: float | None
@@ -320,7 +329,7 @@ class Score(Record):
 Stage = Literal["history", "reading", "evidence"]
 
 
-class Key(Record):
+class Key(Record, frozen=True):
     """Who a record belongs to. Labels and numbers only; identity of the adapters is in the record's id."""
 
     task: str
@@ -334,7 +343,7 @@ class Key(Record):
     axis: str | None = None
 
 
-class Entry(Record):
+class Entry(Record, frozen=True):
     """A line of the store: a stage's record with its outcome. `record` is None where the stage failed."""
 
     stage: Stage

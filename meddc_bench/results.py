@@ -5,23 +5,26 @@ The result holds no time and no usage: the same records give the same bytes.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from meddc_bench.contracts import Metric, TraceStep, Unit
+from meddc_bench.contracts import Metric, Unit
 from meddc_bench.fingerprint import digest
 from meddc_bench.pipeline.judge import axis_references
 from meddc_bench.pipeline.match import assign
 from meddc_bench.pipeline.score import Cell, Column, column, worst_unit
 from meddc_bench.plan import Condition, TaskBench
-from meddc_bench.records import DIMENSIONS, Assignment, Axis, Case, Evidence
+from meddc_bench.records import DIMENSIONS, MEASURED, Assignment, Axis, Case, Evidence
 from meddc_bench.registry import Registry
-from meddc_bench.store import Head, Store
+from meddc_bench.store import Entry, Head, Store
 from meddc_bench.wiring import Adapter
 
 FORMAT = 1
+NOT_DONE = "not done yet"
 
 
 @dataclass(frozen=True)
@@ -59,13 +62,17 @@ def rows(bench: TaskBench) -> Iterator[Row]:
 
 
 class Scorer:
-    """Computes the units of a bench from the store; a history's trajectory is matched once for all its readings."""
+    """Computes the units of a bench from the store; a history is looked up, and its trajectory matched, once for all rows."""
 
     def __init__(self, store: Store, bench: TaskBench):
         self._store, self._bench = store, bench
+        self._found: dict[tuple[str, str, int, str], tuple[str, str | None, Entry | None]] = {}
+        self._trajectories: dict[str, tuple[Evidence, Assignment]] = {}
         self.references = {
             case.id: {axis: len(axis_references(case, axis)) for axis in self._axes(case)} for case in bench.cases
         }
+
+        self.axes = frozenset(axis for counts in self.references.values() for axis in counts)
 
     def _axes(self, case: Case) -> tuple[Axis, ...]:
         trajectory: tuple[Axis, ...] = ("trajectory",) if case.scored_targets else ()
@@ -79,60 +86,94 @@ class Scorer:
                     yield self._unit(row, case, repeat)
 
     def _unit(self, row: Row, case: Case, repeat: int) -> Measured:
-        bench, store = self._bench, self._store
-        history_id = bench.history_id(row.policy, row.patient, case, repeat)
-        outcome = store.outcome(history_id)
-        if outcome is None:
-            return _unmeasured(case, repeat, "infra_failed", "not done yet")
-        entry = store.entry(history_id)
+        history_id, outcome, entry = self._history(row, case, repeat)
+        if entry is None:
+            return _unmeasured(case, repeat, "infra_failed", NOT_DONE)
         if outcome == "policy_failed":
             unit = worst_unit(self.references[case.id])
-            cell = Cell(case.id, repeat, outcome, unit, entry.reason)
-            return Measured(case, repeat, cell, entry.head, unit.assignments, {})
+            return Measured(case, repeat, Cell(case.id, repeat, outcome, unit, entry.reason), entry.head, unit.assignments, {})
         if outcome != "scored" or entry.head is None:
-            return _unmeasured(case, repeat, outcome, entry.reason, entry.head)
+            return _unmeasured(case, repeat, outcome or "infra_failed", entry.reason, entry.head)
         return self._judged(row, case, repeat, history_id, entry.head)
+
+    def _history(self, row: Row, case: Case, repeat: int) -> tuple[str, str | None, Entry | None]:
+        """Look a history up once for all conditions and judges."""
+        key = (row.policy.label, row.patient.label, repeat, case.id)
+        found = self._found.get(key)
+        if found is None:
+            history_id = self._bench.history_id(row.policy, row.patient, case, repeat)
+            outcome = self._store.outcome(history_id)
+            found = history_id, outcome, self._store.entry(history_id) if outcome else None
+            self._found[key] = found
+        return found
 
     def _judged(self, row: Row, case: Case, repeat: int, history_id: str, head: Head) -> Measured:
         bench, store = self._bench, self._store
         assignments: dict[Axis, Assignment] = {}
         evidence: dict[Axis, Evidence] = {}
-        wanted: list[tuple[Axis, str]] = []
-        if case.scored_targets:
-            wanted.append(("trajectory", bench.trajectory_id(row.judge, row.ask, case, history_id)))
+        failed: tuple[str, str | None] | None = None
+        if "trajectory" in self.references[case.id]:
+            record_id = bench.trajectory_id(row.judge, row.ask, case, history_id)
+            failed = self._take("trajectory", record_id, head, evidence, assignments)
         reading_id = bench.reading_id(row.condition, history_id)
         state = store.outcome(reading_id)
-        failed: tuple[str, str | None] | None = None
         cut_at = None
         if state == "scored":
-            reading = store.entry(reading_id)
-            cut_at = reading.head.cut_at if reading.head else None
+            if row.condition.label != "emitted":
+                reading = store.entry(reading_id)
+                cut_at = reading.head.cut_at if reading.head else None
             for axis in bench.reading_axes(case, row.condition):
-                wanted.append((axis, bench.evidence_id(row.judge, row.ask, axis, case, reading_id)))
+                record_id = bench.evidence_id(row.judge, row.ask, axis, case, reading_id)
+                failed = self._take(axis, record_id, head, evidence, assignments) or failed
         else:
-            failed = (state, store.entry(reading_id).reason) if state else ("infra_failed", "not done yet")
-        for axis, record_id in wanted:
-            found = store.outcome(record_id)
-            proposed = store.record(record_id, Evidence) if found == "scored" else None
-            if proposed is None:
-                reason = store.entry(record_id).reason if found else "not done yet"
-                failed = failed or (found or "infra_failed", reason)
-                continue
-            evidence[axis] = proposed
-            assignments[axis] = assign(proposed, head.first_summary)
+            failed = failed or ((state, store.entry(reading_id).reason) if state else ("infra_failed", NOT_DONE))
         unit = Unit(
             assignments, head.ended, head.rounds, head.first_summary, case.turn_budget,
-            tuple(TraceStep(one.round, one.name, one.form, one.violations) for one in head.trace),
+            head.trace,
         )  # fmt: skip
         outcome, reason = failed or ("scored", None)
-        cell = Cell(case.id, repeat, outcome, unit, reason)
-        return Measured(case, repeat, cell, head, assignments, evidence, cut_at)
+        return Measured(case, repeat, Cell(case.id, repeat, outcome, unit, reason), head, assignments, evidence, cut_at)
+
+    def _take(
+        self, axis: Axis, record_id: str, head: Head, evidence: dict[Axis, Evidence], assignments: dict[Axis, Assignment]
+    ) -> tuple[str, str | None] | None:
+        """Add the evidence and the assignment of one axis, or return its outcome and reason."""
+        known = self._trajectories.get(record_id)
+        if known is None:
+            state = self._store.outcome(record_id)
+            proposed = self._store.record(record_id, Evidence) if state == "scored" else None
+            if proposed is None:
+                return (state, self._store.entry(record_id).reason) if state else ("infra_failed", NOT_DONE)
+            known = proposed, assign(proposed, head.first_summary)
+            if axis == "trajectory" and len(self._bench.conditions) > 1:
+                self._trajectories[record_id] = known
+        evidence[axis], assignments[axis] = known
+        return None
 
 
 def results(
     store: Store, benches: Iterable[TaskBench], registry: Registry, *, complete: bool = True, predict_only: bool = False
 ) -> dict[str, Any]:
     """Compute everything `results.json` holds; with `predict_only` the histories' outcomes alone."""
+    with _no_collection():
+        return _results(store, benches, registry, complete=complete, predict_only=predict_only)
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the garbage collector from walking a growing heap of small records that hold no cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _results(
+    store: Store, benches: Iterable[TaskBench], registry: Registry, *, complete: bool, predict_only: bool
+) -> dict[str, Any]:
     tasks: dict[str, Any] = {}
     for bench in benches:
         metrics = {} if predict_only else build_metrics(bench, registry)
@@ -169,20 +210,21 @@ def _row(bench: TaskBench, scorer: Scorer, row: Row, metrics: Mapping[str, tuple
         "fallbacks": dict(sorted(_fallbacks(units).items())),
         "metrics": {}, "fingerprints": {},
     }  # fmt: skip
+    whole = [one.cell for one in units] if all(one.cell.outcome in MEASURED for one in units) else None
     for name, (adapter, metric) in metrics.items():
         axes = frozenset(metric.needs)
-        if axes & set(DIMENSIONS) and row.condition.label != "emitted":
+        if axes & set(DIMENSIONS) and (row.condition.label != "emitted" or not axes <= scorer.axes):
             continue
-        found = column(metric, [_cell_for(one, axes, scorer) for one in units], scorer.references)
+        found = column(metric, whole or [_cell_for(one, axes, scorer) for one in units], scorer.references)
         out["metrics"][name] = _plain(found, metric)
         out["fingerprints"][name] = fingerprint(bench, row, adapter, metric)["digest"]
     return out
 
 
-def _cell_for(measured: Measured, axes: frozenset[str], scorer: Scorer) -> Cell:
+def _cell_for(measured: Measured, axes: frozenset[Axis], scorer: Scorer) -> Cell:
     """Return the cell as a metric sees it: unmeasured only when an axis the metric needs is missing."""
     cell = measured.cell
-    if cell.unit is None or cell.outcome in ("scored", "policy_failed"):
+    if cell.unit is None or cell.outcome in MEASURED:
         return cell
     missing = [axis for axis in axes if axis not in measured.assignments and scorer.references[measured.case.id].get(axis)]
     return Cell(cell.case, cell.repeat, cell.outcome, None if missing else cell.unit, cell.reason)
@@ -195,7 +237,7 @@ def fingerprint(bench: TaskBench, row: Row, adapter: Adapter, metric: Metric) ->
     """
     config = bench.task.config
     parts: dict[str, Any] = {
-        "task": config.task, "cases": digest([case.model_dump(mode="json") for case in bench.cases]),
+        "task": config.task, "cases": bench.cases_digest,
         "environment": bench.environment.identity, "patient": row.patient.identity, "metric": adapter.identity,
         "protocol": config.protocol.model_dump(), "seed": bench.seed, "repeats": bench.repeats,
     }  # fmt: skip

@@ -10,6 +10,7 @@ scalars that scoring needs, so that scoring never parses texts.
 from __future__ import annotations
 
 import fcntl
+import functools
 import json
 import mmap
 import os
@@ -21,22 +22,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from meddc_bench.errors import StoreError
-from meddc_bench.records import Key, Outcome, Record, Stage, Usage
+from meddc_bench.records import Key, Outcome, Record, Stage, TraceStep, Usage
 
 RECORDS = "records.jsonl"
 LOCK = ".lock"
 
 _encoder = msgspec.json.Encoder()
 _RecordType = TypeVar("_RecordType", bound=Record)
-
-
-class Trace(Record, array_like=True):
-    """One doctor's action without its text: round, name, form, number of violations."""
-
-    round: int
-    name: str
-    form: str
-    violations: int
 
 
 class Head(Record):
@@ -47,7 +39,7 @@ class Head(Record):
     first_summary: int | None = None
     hash: str = ""
     doctor_hash: str = ""
-    trace: tuple[Trace, ...] = ()
+    trace: tuple[TraceStep, ...] = ()
     breaches: int = 0
     checks: dict[str, int] = {}
     questions: int = 0
@@ -72,13 +64,14 @@ class _Sealed(Entry, kw_only=True):
     seal: str
 
 
-class _Body(Record):
-    record: msgspec.Raw
-
-
 _entry_decoder = msgspec.json.Decoder(Entry)
-_body_decoder = msgspec.json.Decoder(_Body)
 _RECORD = b',"record":'
+_SEAL = b',"seal":"'
+
+
+@functools.cache
+def _decoder(kind: type[_RecordType]) -> msgspec.json.Decoder[_RecordType]:
+    return msgspec.json.Decoder(kind)
 
 
 class Store:
@@ -159,9 +152,9 @@ class Store:
     def record(self, record_id: str, kind: type[_RecordType]) -> _RecordType | None:
         """Read a record; None where its stage failed."""
         line = self._line(record_id)
-        if b',"record":null,"seal"' in line[-48:]:
-            return None
-        return msgspec.json.decode(_body_decoder.decode(line).record, type=kind)
+        start = line.find(_RECORD)
+        body = line[start + len(_RECORD) : line.rfind(_SEAL)] if start >= 0 else b"null"
+        return None if body == b"null" else _decoder(kind).decode(body)
 
     def ids(self) -> Iterator[str]:
         """Iterate over the ids of the records, in the order of their first writing."""

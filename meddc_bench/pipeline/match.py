@@ -57,11 +57,36 @@ def assign(evidence: Evidence, first_summary: int | None = None) -> Assignment:
         The assignment; TP = pairs, FP = predictions left over, FN = references left over (equation 1).
     """
     trajectory = evidence.axis == "trajectory"
-    volunteered = frozenset(evidence.volunteered)
-    references = [one for one in evidence.references if one not in volunteered] if volunteered else evidence.references
-    items, dropped = evidence.items, ()
+    references, items = evidence.references, evidence.items
+    dropped: tuple[str, ...] = ()
+    if evidence.volunteered:
+        references = tuple(one for one in references if one not in evidence.volunteered)
     if trajectory and first_summary is not None:
         items, dropped = _before(items, first_summary)
+    owner: dict[int, int] = {}
+    excluded: tuple[Edge, ...] = ()
+    if evidence.edges:
+        adjacency, excluded = _adjacency(evidence, items, references)
+        owner = maximum_matching(adjacency, _order(items) if trajectory else range(len(items)))
+    taken = set(owner.values())
+    return Assignment(
+        axis=evidence.axis,
+        pairs=tuple([_pair(items[row], references[target], trajectory) for target, row in owner.items()]),
+        excluded=excluded,
+        unmatched_predictions=tuple([item.id for index, item in enumerate(items) if index not in taken]),
+        unmatched_references=tuple([one for index, one in enumerate(references) if index not in owner]),
+        volunteered=evidence.volunteered,
+        dropped=dropped,
+        tp=len(owner),
+        fp=len(items) - len(owner),
+        fn=len(references) - len(owner),
+    )
+
+
+def _adjacency(
+    evidence: Evidence, items: Sequence[Item], references: Sequence[str]
+) -> tuple[list[list[int]], tuple[Edge, ...]]:
+    """Return, for each prediction, the references it may take, and the edges that cannot count."""
     position = {item.id: index for index, item in enumerate(items)}
     column = {reference: index for index, reference in enumerate(references)}
     adjacency: list[list[int]] = [[] for _ in items]
@@ -72,31 +97,17 @@ def assign(evidence: Evidence, first_summary: int | None = None) -> Assignment:
             excluded.append(edge)
         elif row is None or target is None:
             excluded.append(_because(edge, "dropped question" if row is None else "volunteered target"))
-        elif trajectory and items[row].round is None:
+        elif evidence.axis == "trajectory" and items[row].round is None:
             excluded.append(_because(edge, "question without a round"))
         elif target not in adjacency[row]:
             adjacency[row].append(target)
     for row_edges in adjacency:
         row_edges.sort()
-    order = _order(items) if trajectory else range(len(items))
-    owner = maximum_matching(adjacency, order)
-    pairs = tuple(
-        Pair(prediction=items[row].id, reference=references[target], round=items[row].round if trajectory else None)
-        for target, row in owner.items()
-    )
-    taken = set(owner.values())
-    return Assignment(
-        axis=evidence.axis,
-        pairs=pairs,
-        excluded=tuple(excluded),
-        unmatched_predictions=tuple(item.id for index, item in enumerate(items) if index not in taken),
-        unmatched_references=tuple(one for index, one in enumerate(references) if index not in owner),
-        volunteered=evidence.volunteered,
-        dropped=dropped,
-        tp=len(pairs),
-        fp=len(items) - len(pairs),
-        fn=len(references) - len(pairs),
-    )
+    return adjacency, tuple(excluded)
+
+
+def _pair(item: Item, reference: str, trajectory: bool) -> Pair:
+    return Pair(prediction=item.id, reference=reference, round=item.round if trajectory else None)
 
 
 def _before(items: Sequence[Item], first_summary: int) -> tuple[tuple[Item, ...], tuple[str, ...]]:

@@ -23,7 +23,7 @@ def read_emitted(history: History, hash_: str) -> Reading:
     last = next((turn for turn in reversed(history.turns) if turn.kind in ("summary", "diagnose")), None)
     if action is not None:
         diagnoses: tuple[str, ...] | None = _texts(action.arguments.get("diagnoses"))
-        plan = {name: _texts(action.arguments[name]) for name in DIMENSIONS if action.arguments.get(name)}
+        plan: dict[str, tuple[str, ...]] = {name: _texts(action.arguments[name]) for name in DIMENSIONS if action.arguments.get(name)}
     else:
         diagnoses, plan = (None if last is not None else ()), {}
     return Reading(

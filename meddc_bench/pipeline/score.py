@@ -62,38 +62,43 @@ def column(metric: Metric, cells: Sequence[Cell], references: Mapping[str, Mappi
     """Aggregate one metric over the cells of one policy under one condition and judge.
 
     Args:
-        cells: every expected cell, measured or not.
+        cells: every expected cell, measured or not, in any order.
         references: for each case the number of its references by axis, for the bounds.
     """
     repeats = sorted({cell.repeat for cell in cells})
-    rows = {repeat: index for index, repeat in enumerate(repeats)}
-    totals: dict[str, list[float]] = {}
-    missing: list[Cell] = []
-    measured = [0] * len(repeats)
-    applicable = 0
-    for cell in sorted(cells, key=lambda cell: (cell.repeat, cell.case)):
-        row = rows[cell.repeat]
-        if cell.unit is None:
-            missing.append(cell)
-            continue
-        statistics = metric.case(cell.unit)
-        if statistics is None:
-            continue
-        applicable += 1
-        measured[row] += 1
-        for name, value in statistics.items():
-            totals.setdefault(name, [0.0] * len(repeats))[row] += value
-    if not applicable:
+    measured, missing = _statistics(metric, cells, repeats)
+    count = sum(map(len, measured))
+    if not count:
         reason = missing[0].reason if missing else "no case has references for it"
         return Column((), (), None, None, 0, len(missing), None, reason)
-    sums = {name: np.asarray(values) for name, values in totals.items()}
+    sums = _sums(measured)
     values = [float(one) for one in metric.aggregate(sums)]
-    scores = tuple(_score(value, measured[row], _row(sums, row)) for row, value in enumerate(values))
-    known = [score.value for score in scores if score.value is not None]
-    mean, sd = mean_and_sd(known)
-    bounds = _bounds(metric, sums, missing, rows, references) if missing else None
     per_run = tuple(_row(sums, row) for row in range(len(repeats)))
-    return Column(scores, per_run, mean, sd, applicable, applicable + len(missing), bounds)
+    scores = tuple(_score(value, len(measured[row]), per_run[row]) for row, value in enumerate(values))
+    mean, sd = mean_and_sd([score.value for score in scores if score.value is not None])
+    bounds = _bounds(metric, sums, missing, repeats, references) if missing else None
+    return Column(scores, per_run, mean, sd, count, count + len(missing), bounds)
+
+
+def _statistics(
+    metric: Metric, cells: Sequence[Cell], repeats: Sequence[int]
+) -> tuple[list[list[Mapping[str, float]]], list[Cell]]:
+    """Return, for each repeat, the statistics of its measured units; and the cells that were not measured."""
+    by_repeat: dict[int, list[Mapping[str, float]]] = {repeat: [] for repeat in repeats}
+    missing: list[Cell] = []
+    case = metric.case
+    for cell in cells:
+        if cell.unit is None:
+            missing.append(cell)
+        elif (found := case(cell.unit)) is not None:
+            by_repeat[cell.repeat].append(found)
+    return list(by_repeat.values()), missing
+
+
+def _sums(measured: Sequence[Sequence[Mapping[str, float]]]) -> dict[str, np.ndarray]:
+    """Add statistics per repeat, exactly rounded, so that the order of cases cannot matter."""
+    names = next(iter(statistics[0] for statistics in measured if statistics))
+    return {name: np.array([math.fsum([one[name] for one in found]) for found in measured]) for name in names}
 
 
 def _score(value: float, measured: int, sums: Mapping[str, float]) -> Score:
@@ -110,7 +115,7 @@ def _row(sums: Mapping[str, np.ndarray], row: int) -> dict[str, float]:
 
 
 def _bounds(
-    metric: Metric, sums: Mapping[str, np.ndarray], missing: Sequence[Cell], rows: Mapping[int, int],
+    metric: Metric, sums: Mapping[str, np.ndarray], missing: Sequence[Cell], repeats: Sequence[int],
     references: Mapping[str, Mapping[Axis, int]],
 ) -> tuple[float | None, float | None]:  # fmt: skip
     out: list[float | None] = []
@@ -120,7 +125,7 @@ def _bounds(
             statistics = metric.case(unit_of(references[cell.case])) or {}
             for name, value in statistics.items():
                 if name in filled:
-                    filled[name][rows[cell.repeat]] += value
+                    filled[name][repeats.index(cell.repeat)] += value
         values = np.asarray(metric.aggregate(filled), dtype=float)
         out.append(float(values.mean()) if not np.isnan(values).any() else None)
     low, high = (out[0], out[1]) if metric.higher_is_better else (out[1], out[0])

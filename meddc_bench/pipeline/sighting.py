@@ -8,7 +8,7 @@ from meddc_bench.records import History, Record, Turn
 from meddc_bench.text import asserted_diagnosis, mask_assertions
 
 
-class Sight(Record):
+class Sight(Record, frozen=True):
     """What a reader may see of a history, and where an early assertion of a diagnosis stands in it."""
 
     turns: tuple[Turn, ...]

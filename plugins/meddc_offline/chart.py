@@ -26,6 +26,20 @@ _WOMAN = re.compile(r"月经|例假|大姨妈|停经|怀孕|孕|白带|绝经|�
 _MAN = re.compile(r"前列腺|睾丸|阴囊|我老婆|我媳妇|我爱人怀|丈母娘|我爸|老爷子|我爷爷|我儿子|小子")
 _FEMALE_KIN = re.compile(r"我(妈|母亲|婆婆|奶奶|外婆|姥姥|闺女|女儿|老婆|媳妇)|老太太|女宝|小姑娘")
 _CHILD = re.compile(r"孩子|宝宝|娃|小家伙|儿子|女儿|闺女|我家小")
+_PAST = re.compile(
+    r"以前|小时候|早年|年轻(的)?时|前年|当年|曾经|从前|早先|那年|\d+(多|来)?年前(?!开始|起)|(?<!从)(?<!打)去年(?!开始|起|底开始|就)|上学(的)?时候|头几年|生完|坐月子"
+)
+_HEARSAY = re.compile(r"说是|以为|当是|当成|怕是|是不是|怀疑|会不会|担心是|听人|网上|都说|按.{1,8}治|当.{1,6}治")
+_REACTION = re.compile(r"(打|吃|用|抹|沾|碰|喝|挂).{1,10}(起过|会起|就起|过敏|起了?.{0,4}(疹|疙瘩|风团))|过敏|皮试")
+_PARENT = re.compile(r"^(我|她爸|他爸|孩子(他|她)?爸|爸爸)(自己)?(也|有|是|小时候|以前|从小|年轻)")
+_LASTING = frozenset({"past", "medication", "allergy", "personal", "obstetric", "development", "family", "test"})
+
+
+def _clause(text: str, start: int, end: int) -> str:
+    for clause in clauses(text):
+        if clause.start <= start < clause.end:
+            return clause.text
+    return text[start:end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,44 +75,67 @@ class _Draft:
         self.texts: list[str] = []
         self.opening = ""
         self.examined = False
+        self.of_child = False
 
     def hear(self, turn: Turn, question: str) -> None:
         """Take in a turn of the patient or the reporter, said in reply to `question`."""
         text = normalise(turn.text)
+        self.of_child = self.of_child if self.texts else _CHILD.search(text) is not None
         self.texts.append(text)
         mentions = self.lexicon.find(text)
         for mention in mentions:
-            self._note(mention, turn)
+            self._note(mention, turn, text)
         if turn.role == "patient":
-            self._likenesses(text)
+            self._likenesses(text, {mention.name for mention in mentions})
         self._sides(text, mentions)
         if turn.role == "reporter":
             self.examined = True
         elif question:
             self._short_answer(text, question, bool(mentions))
-        if turn.kind == "opening" or not self.opening:
+        if not self.opening:
             self.opening = text
-            self.chief |= set(self.said)
+            self.chief |= self._here()
 
-    def _note(self, mention: Any, turn: Turn) -> None:
-        if mention.subject != "patient" and mention.kind != "family":
-            return
+    def _note(self, mention: Any, turn: Turn, text: str) -> None:
         if mention.kind == "disease":
-            if mention.polarity == "present":
+            hearsay = _HEARSAY.search(_clause(text, mention.start, mention.end)) is not None
+            if mention.polarity == "present" and mention.subject == "patient" and not hearsay:
                 (self.reported if turn.role == "reporter" else self.known).append(mention.name)
+            return
+        if mention.subject != "patient" and mention.kind != "family":
             return
         if mention.polarity == "absent":
             self.absent.add(mention.name)
         elif mention.polarity == "present":
-            self.said[mention.name] = 1.0
+            weight = self._bearing(_clause(text, mention.start, mention.end), mention.kind)
+            self.said[mention.name] = max(weight, self.said.get(mention.name, 0.0))
 
-    def _likenesses(self, text: str) -> None:
+    def _bearing(self, clause: str, kind: str) -> float:
+        """Weigh how far a finding bears on the present illness: less in the past, in hearsay, as a reaction to a drug."""
+        if kind in _LASTING:
+            return 0.5 if _HEARSAY.search(clause) and kind != "family" else 1.0
+        if _REACTION.search(clause) or (self.of_child and _PARENT.search(clause)):
+            return 0.15
+        if _PAST.search(clause):
+            return 0.35
+        return 0.5 if _HEARSAY.search(clause) else 1.0
+
+    def _likenesses(self, text: str, exact: set[str]) -> None:
         """Note the findings that the text comes close to, unless the lexicon finds them exactly."""
         for likeness in likenesses(text):
+            if likeness.name in exact:
+                continue
             if likeness.present:
-                self.near[likeness.name] = max(likeness.degree * _NEAR, self.near.get(likeness.name, 0.0))
+                kind = self.lexicon.findings[likeness.name].kind
+                degree = likeness.degree * _NEAR * self._bearing(likeness.clause, kind)
+                self.near[likeness.name] = max(degree, self.near.get(likeness.name, 0.0))
             else:
                 self.near_absent.add(likeness.name)
+
+    def _here(self) -> set[str]:
+        """Name the findings noted so far, with their broader ones."""
+        names = self.said.keys() | self.near.keys()
+        return set(names).union(*(self.lexicon.ancestors(name) for name in names))
 
     def _sides(self, text: str, mentions: Sequence[Any]) -> None:
         for clause in clauses(text):

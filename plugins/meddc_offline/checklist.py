@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from meddc_bench.contracts import Call, Context, Options, PolicyView, Reply
 from meddc_offline.chart import Chart
+from meddc_offline.conclusion import conclude
 from meddc_offline.differential import Candidate, engine
 from meddc_offline.interview import Interview
-from meddc_offline.knowledge_reader import conclude, with_side
+from meddc_offline.knowledge_reader import with_side
 
 _MOST_DIAGNOSES = 3
 _ROOMY = 4
@@ -61,9 +62,15 @@ def diagnosis(interview: Interview) -> Reply:
     """Close the consultation with the structured diagnosis and a plan."""
     chart = interview.chart
     chosen = conclude(chart, engine(), _MOST_DIAGNOSES) or interview.ranked[:1]
-    names = [with_side(candidate, chart) for candidate in chosen]
-    text = f"根据您说的情况，初步诊断：{'；'.join(names)}。" if names else "目前的情况还不能得出诊断，建议到医院进一步检查。"
+    names = [with_side(candidate, chart) for candidate in chosen] or [_pending(chart)]
+    text = f"根据您说的情况，初步诊断：{'；'.join(names)}。"
     return Reply(text=text, calls=(Call("diagnose", {"diagnoses": names, **_plan(chosen, chart)}),))
+
+
+def _pending(chart: Chart) -> str:
+    """Name the complaint as not yet explained, as a doctor writes it: 腹痛待查."""
+    symptoms = sorted(name for name in chart.chief if engine().lexicon.findings[name].kind == "symptom")
+    return f"{symptoms[0] if symptoms else '症状'}待查"
 
 
 def _plan(chosen: list[Candidate], chart: Chart) -> dict[str, list[str]]:

@@ -8,6 +8,7 @@ score = sum of weight x rarity x strength over the findings present
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,14 +17,17 @@ from typing import Any
 from meddc_offline.chart import Chart
 from meddc_offline.lexicon import Lexicon
 
-ABSENT = 0.35
+ABSENT = 0.5
 AGAINST = 0.8
 CHIEF = 1.35
 NO_KEY = 0.45
 AGE_STEP = 0.12
 ONSET_MISS = 0.85
-SPREAD = 0.35
+SPREAD = 0.45
+REPORTED = 12.0
+KNOWN = 0.6
 _SCALE = 3.0
+_PREGNANT = re.compile(r"孕(?!酮)|怀(了|上|着)|停经|胎|产检|预产|末次月经")
 _ADJACENT = {("急性", "亚急性"), ("亚急性", "急性"), ("亚急性", "慢性"), ("慢性", "亚急性"), ("反复", "慢性"), ("慢性", "反复")}
 
 
@@ -71,7 +75,7 @@ class Engine:
 
     def _candidate(self, name: str, chart: Chart, present: Mapping[str, float]) -> Candidate:
         disease = self.diseases[name]
-        if disease.sex is not None and chart.sex is not None and disease.sex != chart.sex:
+        if not possible(disease, chart):
             return Candidate(name, 0.0)
         support = {
             finding: weight * self.rarity[finding] * present[finding] * (CHIEF if finding in chart.chief else 1.0)
@@ -84,7 +88,9 @@ class Engine:
         key = not disease.key or any(finding in present for finding in disease.key)
         fit = (1.0 if key else NO_KEY) * age_fit(disease.age, chart.age) * onset_fit(disease.onset, chart.onset)
         if name in chart.reported:
-            points += 12.0
+            points += REPORTED
+        elif name in chart.known and not chart.examined:
+            fit *= KNOWN
         return Candidate(name, points * fit / self.mass[name], support, hostile, key)
 
     def denied(self, finding: str, chart: Chart) -> bool:
@@ -92,6 +98,13 @@ class Engine:
         if finding in chart.present:
             return False
         return finding in chart.absent or any(wider in chart.absent for wider in self.lexicon.ancestors(finding))
+
+
+def possible(disease: Any, chart: Chart) -> bool:
+    """Rule out diseases of the other sex, and those of pregnancy where nothing speaks of one."""
+    if disease.sex is not None and chart.sex is not None and disease.sex != chart.sex:
+        return False
+    return disease.department != "产科" or (chart.sex != "男" and _PREGNANT.search(chart.text) is not None)
 
 
 def age_fit(span: Any, years: float | None) -> float:

@@ -11,7 +11,7 @@ from meddc_bench.records import Fact
 from meddc_bench.text import clean, normalise, question_units, similarity, squash
 from meddc_offline.inquiry import is_open
 from meddc_offline.lexicon import Lexicon
-from meddc_offline.matching import FactIndex, Grade, features, index
+from meddc_offline.matching import FactIndex, Grade, features, index, type_weights
 
 _UNSURE = ("这个我说不好。", "这个我没注意过。", "这个我也不太清楚。", "这个我不确定。", "这个我没留意。")
 _REST_UNSURE = ("别的我没太注意。", "其他的我说不好。", "剩下的我不太清楚。")
@@ -22,11 +22,13 @@ _IDENTITY = re.compile(r"多大(年纪|岁数|了)?(?!.{0,3}(的|块|个|片))|�
 _STORY = frozenset({"associated", "site", "character", "severity", "course", "modifying", "onset", "trigger"})
 _JOINTS = re.compile(r"[、，,;；]|或者?|还是|以及|和|跟|及|并且")
 _FLOOR = 1.15
-_RELATIVE = 0.8
+_RELATIVE = 0.82
 _RELATIVE_PART = 0.9
 _SHARED = 1.1
 _MOST = 3
 _MOST_PART = 1
+_RELATIVE_TYPE = 0.65
+_MOST_TYPE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +113,22 @@ def select(facts: FactIndex, unit: str) -> tuple[Fact, ...]:
     """Choose the facts that answer one question unit, in the order in which they are recorded."""
     if _IDENTITY.search(normalise(unit)) and (who := [fact for fact in facts.facts if fact.topic == "identity"]):
         return tuple(who)
-    chosen = {grade.fact.id for grade in _kept(facts.grade(unit), _RELATIVE)[:_MOST]}
+    grades = facts.grade(unit)
+    chosen = {grade.fact.id for grade in _kept(grades, _RELATIVE)[:_MOST]}
+    chosen.update(grade.fact.id for grade in _of_type(grades, unit))
     parts = [part for part in _JOINTS.split(unit) if len(squash(part)) > 1]
     for part in parts if len(parts) > 1 else ():
         grades = [grade for grade in facts.grade(unit, part) if grade.shared >= _SHARED]
         chosen.update(grade.fact.id for grade in _kept(grades, _RELATIVE_PART)[:_MOST_PART])
     return tuple(fact for fact in facts.facts if fact.id in chosen)
+
+
+def _of_type(grades: list[Grade], unit: str) -> list[Grade]:
+    """Keep the best facts of the type that the question plainly asks for."""
+    weights = type_weights(unit)
+    leading = {kind for kind, weight in weights.items() if weight == 1.0 and kind != "associated"}
+    typed = [grade for grade in grades if grade.fact.topic in leading and not grade.fact.opening]
+    return _kept(typed, _RELATIVE_TYPE)[:_MOST_TYPE]
 
 
 def _kept(grades: list[Grade], relative: float) -> list[Grade]:

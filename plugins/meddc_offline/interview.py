@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from meddc_bench.records import Turn
-from meddc_bench.text import durations, normalise, squash
+from meddc_bench.text import durations, normalise, question_units, squash
 from meddc_offline.bank import COMPLAINTS, GENERAL, Ask
 from meddc_offline.chart import Chart, is_child, read_chart
 from meddc_offline.differential import Candidate, engine
@@ -18,10 +18,16 @@ _LEADING = 6
 _TEMPERATURE = 1.6
 _SECOND_COMPLAINT = 1.1
 _KIND_BONUS = 0.6
+_MOST_GAIN = 2.6
+_ASSOCIATED = 0.2
+_SURE = 0.6
 _WORTH_ASKING = 4.0
 _WORTH_WHEN_SETTLED = 5.6
 _ONCE = frozenset({"onset", "trigger", "course", "character", "modifying", "severity", "prior_care", "past", "family", "personal"})
 _ASKABLE = frozenset({"symptom", "sign", "general", "past", "trigger", "modifying", "personal", "obstetric", "site", "character"})
+_ONE_NEED = frozenset({"onset", "trigger", "character", "severity", "course", "modifying"})
+_BASIC = frozenset({"character", "course", "modifying", "severity", "trigger"})
+_OFTEN = {"prior_care": 2.4, "obstetric": 1.2, "past": 0.5, "general": 0.5, "family": 0.3}
 _SPOKEN = re.compile(r"主诉[:：]?(?P<text>[^\n]+)")
 
 
@@ -62,7 +68,8 @@ class Interview:
     def plan(self) -> list[Planned]:
         """List the questions worth asking now, best first."""
         floor = _WORTH_WHEN_SETTLED if self.settled else _WORTH_ASKING
-        asks = [*self._complaint_asks(), *self._general_asks(), *self._differential_asks()]
+        asks = [*self._complaint_asks(), *self._general_asks()]
+        asks = [self._weighed(ask) for ask in asks] + self._differential_asks()
         planned: dict[str, Planned] = {}
         for ask in asks:
             text = self._worded(ask)
@@ -100,35 +107,44 @@ class Interview:
         return asks
 
     def _general_asks(self) -> list[Ask]:
-        covered = {ask.kind for group in self._complaints() for ask in group if self._suits(ask)}
+        groups = self._complaints()
+        covered = {ask.kind for group in groups for ask in group if self._suits(ask)} | (_BASIC if groups else set())
         return [ask for ask in GENERAL if ask.kind not in covered or ask.kind not in _ONCE]
+
+    def _weighed(self, ask: Ask) -> Ask:
+        """Raise what nearly every consultation needs, and weigh a symptom by how far it parts the leading diseases."""
+        worth = ask.worth + _OFTEN.get(ask.kind, 0.0)
+        if ask.kind == "associated":
+            named = {mention.name for mention in engine().lexicon.find(ask.text)}
+            worth += min(_MOST_GAIN, sum(self.gains.get(name, 0.0) for name in named)) - _ASSOCIATED
+        return Ask(ask.kind, ask.text, worth, ask.audience)
+
+    @cached_property
+    def gains(self) -> dict[str, float]:
+        """How far each finding not known yet would move the leading diseases apart: its mean weight and its spread."""
+        leading = self.ranked[:_LEADING]
+        if not leading:
+            return {}
+        weights = [math.exp((candidate.score - leading[0].score) / _TEMPERATURE) for candidate in leading]
+        tables = [engine().diseases[candidate.name].findings for candidate in leading]
+        names = sorted({name for table in tables for name in table})
+        return {name: _gain(weights, [float(table.get(name, 0.0)) for table in tables]) for name in names if self._unknown(name)}
+
+    def _unknown(self, name: str) -> bool:
+        known = name in self.asked or self.chart.present.get(name, 0.0) >= _SURE
+        return not known and not engine().denied(name, self.chart)
 
     def _differential_asks(self) -> list[Ask]:
         """Ask for the findings whose answer would move the leading diseases apart the most."""
-        leading = self.ranked[:_LEADING]
-        if not leading:
-            return []
-        top = leading[0].score
-        weights = [math.exp((candidate.score - top) / _TEMPERATURE) for candidate in leading]
-        total = sum(weights)
-        gains: dict[str, float] = {}
-        knowledge = engine()
-        names = sorted({name for candidate in leading for name in knowledge.diseases[candidate.name].findings})
-        for name in names:
-            finding = knowledge.lexicon.findings.get(name)
-            if finding is None or not finding.ask or finding.kind not in _ASKABLE or name in self.asked:
-                continue
-            if name in self.chart.present or knowledge.denied(name, self.chart):
-                continue
-            values = [float(knowledge.diseases[c.name].findings.get(name, 0.0)) for c in leading]
-            mean = sum(w * v for w, v in zip(weights, values, strict=True)) / total
-            spread = math.sqrt(sum(w * (v - mean) ** 2 for w, v in zip(weights, values, strict=True)) / total)
-            gains[name] = 0.6 * mean + 0.9 * spread
-        best = sorted(gains, key=lambda name: (-gains[name], name))[:8]
-        return [_finding_ask(name, gains[name]) for name in best]
+        findings = engine().lexicon.findings
+        askable = [name for name in self.gains if name in findings and findings[name].ask and findings[name].kind in _ASKABLE]
+        best = sorted(askable, key=lambda name: (-self.gains[name], name))[:8]
+        return [_finding_ask(name, self.gains[name]) for name in best]
 
     def _worded(self, ask: Ask) -> str:
         text = ask.text.replace("{it}", "不舒服")
+        if ask.kind in _ONE_NEED and len(units := question_units(text)) > 1:
+            text = units[0].quote.rstrip("？，") + "？"
         return text.replace("您", "孩子") if self.child else text
 
     def _suits(self, ask: Ask) -> bool:
@@ -161,6 +177,13 @@ def _opening(turns: Sequence[Turn]) -> str:
             spoken = _SPOKEN.search(text)
             return spoken["text"] if spoken else text
     return ""
+
+
+def _gain(weights: list[float], values: list[float]) -> float:
+    total = sum(weights)
+    mean = sum(w * v for w, v in zip(weights, values, strict=True)) / total
+    spread = math.sqrt(sum(w * (v - mean) ** 2 for w, v in zip(weights, values, strict=True)) / total)
+    return 0.6 * mean + 0.9 * spread
 
 
 def _finding_ask(name: str, gain: float) -> Ask:

@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from meddc_bench.contracts import Context, Options, ReaderView
 from meddc_bench.records import Reading
 from meddc_offline.chart import Chart, read_chart
-from meddc_offline.differential import Candidate, Engine, engine
+from meddc_offline.conclusion import conclude
+from meddc_offline.differential import Candidate, engine
 
-_ENOUGH = 2.0
-_COMORBID = 4.5
-_COMORBID_SHARE = 0.4
 _LATERAL = (
     "睾丸扭转", "急性附睾炎", "输尿管结石", "视网膜脱离", "视网膜中央动脉阻塞", "急性闭角型青光眼", "前葡萄膜炎", "突发性聋",
     "急性中耳炎", "特发性面神经麻痹", "三叉神经痛", "自发性气胸", "结核性胸膜炎", "腹股沟疝嵌顿", "乳腺癌", "急性乳腺炎",
@@ -31,53 +29,6 @@ class KnowledgeReader:
         chosen = conclude(chart, engine(), view.top_k)
         names = tuple(with_side(candidate, chart) for candidate in chosen)
         return Reading(text=_rationale(chart, chosen, names), diagnoses=names)
-
-
-def conclude(chart: Chart, knowledge: Engine, most: int) -> list[Candidate]:
-    """Choose the diagnoses: the best candidate, then those that explain what it does not."""
-    ranked = knowledge.rank(chart)
-    if not ranked or ranked[0].score < _ENOUGH:
-        return []
-    chosen = [ranked[0]]
-    while len(chosen) < most:
-        other = _comorbidity(chart, knowledge, chosen)
-        if other is None:
-            break
-        chosen.append(other)
-    return chosen
-
-
-def _comorbidity(chart: Chart, knowledge: Engine, chosen: list[Candidate]) -> Candidate | None:
-    """Find the best candidate on the findings that the chosen ones leave unexplained."""
-    explained = _explained(knowledge, chosen)
-    left = {name: strength for name, strength in chart.present.items() if name not in explained}
-    rivals = _rivals(knowledge, chosen)
-    for candidate in knowledge.rank(chart, left):
-        if candidate.score < max(_COMORBID, _COMORBID_SHARE * chosen[0].score):
-            return None
-        if candidate.key and candidate.name not in rivals:
-            return candidate
-    return None
-
-
-def _explained(knowledge: Engine, chosen: list[Candidate]) -> set[str]:
-    names: set[str] = set()
-    for candidate in chosen:
-        disease = knowledge.diseases[candidate.name]
-        names.update(disease.findings)
-        names.update(wider for finding in disease.findings for wider in knowledge.lexicon.ancestors(finding))
-    return names
-
-
-def _rivals(knowledge: Engine, chosen: list[Candidate]) -> set[str]:
-    rivals: set[str] = set()
-    for candidate in chosen:
-        rivals.add(candidate.name)
-        rivals.update(knowledge.diseases[candidate.name].siblings)
-    rivals.update(
-        name for name, disease in knowledge.diseases.items() if any(c.name in disease.siblings for c in chosen)
-    )
-    return rivals
 
 
 def with_side(candidate: Candidate, chart: Chart) -> str:

@@ -30,7 +30,8 @@ _SPELLINGS = (
 )  # fmt: skip
 _DECISIVE = frozenset("左右上下前后高低多少不没无大红黑白黄绿男女早晚夜晨冷热轻重内外单双史家父母药酒烟孕尿便血咳痰喘耳鼻眼牙头腰膝手脚胸腹咽背肩颈腿")
 _NEGATING = re.compile(r"没|不|无|未|否")
-_ENOUGH = 0.74
+_ENOUGH = 0.76
+_MISSABLE = 0.85
 _SHORTEST = 3
 
 
@@ -41,6 +42,7 @@ class Likeness:
     name: str
     degree: float
     present: bool
+    clause: str
 
 
 class Forms:
@@ -63,6 +65,11 @@ class Forms:
             for char in set(text):
                 where.setdefault(char, []).append(number)
         self.where = {char: np.array(numbers) for char, numbers in where.items()}
+
+    def telling(self, form: str, text: str) -> bool:
+        """Say whether a text holds the most telling characters of a form: none missing is nearly as rare as the rarest."""
+        missing = [self.rarity[char] for char in set(form) if char not in text]
+        return max(missing, default=0.0) < _MISSABLE * max(self.rarity[char] for char in form)
 
     def near(self, text: str) -> list[tuple[int, float]]:
         """List the forms most of whose weighed characters a text holds."""
@@ -110,13 +117,13 @@ def _in_clause(whole: str, start: int, clause: str) -> list[Likeness]:
     found = []
     for number, share in forms.near(text):
         form, name = forms.rows[number]
-        window = _window(form, text)
+        window = _window(form, text) if forms.telling(form, text) else None
         if window is None:
             continue
         gap = Counter(text[window[0] : window[1]])
         gap.subtract(form)
         denied = any(gap[char] > 0 for char in "没不无未否") or _denied_before(whole, start, clause, text, window[0])
-        found.append(Likeness(name, share, not denied))
+        found.append(Likeness(name, share, not denied, clause))
     return found
 
 

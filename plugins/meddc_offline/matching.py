@@ -12,6 +12,7 @@ from meddc_bench.records import Fact
 from meddc_bench.text import normalise, squash
 from meddc_offline.inquiry import inquiry_types
 from meddc_offline.lexicon import Lexicon
+from meddc_offline.likeness import likenesses
 from meddc_offline.thesaurus import named_things
 
 _HOLLOW = re.compile(
@@ -22,8 +23,8 @@ _FAINT = frozenset(
     "会能要上下里一二三两四五六七八九十百几半天年月日周时后前大小多少点个次回些看想做用给对把被让从太很更最又再只别样起来出进开为因所以但可这那哪谁自己人家事情东西方面各每当先才刚"
     "1234567890如何其他它们啥咋位种类号间内外中间常通老总挺特好坏别的了吗呢吧"
 )
-TOPIC, EXACT, WIDER, THING, PAIR, CHAR = 1.2, 1.2, 0.45, 1.35, 0.8, 0.35
-OWN_TOPIC, FAMILY, DEFINITE = 0.4, 1.0, 0.6
+TOPIC, RARE_TOPIC, EXACT, NEAR, WIDER, THING, PAIR, CHAR = 0.7, 0.95, 0.85, 0.85, 0.65, 1.25, 0.75, 0.46
+OWN_TOPIC, FAMILY, DEFINITE, SAID = 0.4, 0.7, 0.4, 2.0
 _DEFINITE = frozenset({"family", "allergy", "development", "obstetric", "medication", "prior_care"})
 _SELF_TOPICS = frozenset({"family", "allergy", "obstetric", "development"})
 _NEIGHBOURS = {
@@ -46,9 +47,10 @@ _NEIGHBOURS = {
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What a text offers for matching: findings with their broader ones, plain things, and pairs of characters."""
+    """What a text offers for matching: findings said, nearly said and implied, plain things, characters and their pairs."""
 
     findings: frozenset[str]
+    near: frozenset[str]
     broader: frozenset[str]
     things: frozenset[str]
     pairs: frozenset[str]
@@ -69,12 +71,13 @@ def features(text: str) -> Features:
     """Extract the matching features of a text."""
     lexicon = Lexicon.load()
     findings = frozenset(mention.name for mention in lexicon.find(text))
-    broader = frozenset(name for finding in findings for name in lexicon.ancestors(finding))
+    near = frozenset(likeness.name for likeness in likenesses(text)) - findings
+    broader = frozenset(name for finding in findings | near for name in lexicon.ancestors(finding))
     plain = normalise(text)
     content = squash(_HOLLOW.sub(" ", plain))
     pairs = frozenset(pair for pair in map("".join, zip(content, content[1:], strict=False)) if not _FAINT.issuperset(pair))
     chars = frozenset(f"'{char}" for char in content if char not in _FAINT)
-    return Features(findings, broader - findings, named_things(plain), pairs, chars)
+    return Features(findings, near, broader - findings - near, named_things(plain), pairs, chars)
 
 
 class FactIndex:
@@ -84,8 +87,10 @@ class FactIndex:
         self.facts = facts
         self._features = tuple(features(fact.text) for fact in facts)
         self._counts: dict[str, int] = {}
+        for fact in facts:
+            self._counts[f"#{fact.topic}"] = self._counts.get(f"#{fact.topic}", 0) + 1
         for item in self._features:
-            for name in item.findings | item.broader | {f"={thing}" for thing in item.things} | item.pairs | item.chars:
+            for name in item.findings | item.near | item.broader | {f"={thing}" for thing in item.things} | item.pairs | item.chars:
                 self._counts[name] = self._counts.get(name, 0) + 1
 
     def rarity(self, name: str) -> float:
@@ -101,22 +106,27 @@ class FactIndex:
         return sorted(grades, key=lambda grade: -grade.score)
 
     def _grade(self, fact: Fact, item: Features, asked: Features, weights: dict[str, float]) -> Grade:
-        topic = topic_fit(fact.topic, weights)
+        fit = topic_fit(fact.topic, weights)
+        topic = fit * (TOPIC + RARE_TOPIC * self.rarity(f"#{fact.topic}"))
         if fact.topic in _SELF_TOPICS and fact.topic not in weights or fact.topic == "identity":
             topic = -OWN_TOPIC
         if weights.get("family", 0.0) >= 0.7 and fact.topic != "family":
             topic = -FAMILY
         bonus = DEFINITE if fact.topic in _DEFINITE and weights.get(fact.topic, 0.0) == 1.0 else 0.0
+        if fact.opening:
+            bonus -= SAID
         shared = self._shared(item, asked)
-        return Grade(fact, TOPIC * topic + bonus + shared, shared)
+        return Grade(fact, topic + bonus + shared, shared)
 
     def _shared(self, item: Features, asked: Features) -> float:
         exact = self._sum(item.findings & asked.findings)
+        near = self._sum((item.near & (asked.findings | asked.near)) | (item.findings & asked.near))
         wider = self._sum((item.broader & asked.findings) | (item.findings & asked.broader))
         things = self._sum({f"={thing}" for thing in item.things & asked.things})
         pairs = self._sum(item.pairs & asked.pairs)
         chars = self._sum(item.chars & asked.chars)
-        return EXACT * root(exact) + WIDER * root(wider) + THING * root(things) + PAIR * root(pairs) + CHAR * root(chars)
+        named = EXACT * root(exact) + NEAR * root(near) + WIDER * root(wider)
+        return named + THING * root(things) + PAIR * root(pairs) + CHAR * root(chars)
 
     def _sum(self, names: Iterable[str]) -> float:
         return sum(self.rarity(name) for name in sorted(names))

@@ -1,0 +1,1 @@
+"""Importers of histories and cases that others made: AI Hospital's and this program's own."""

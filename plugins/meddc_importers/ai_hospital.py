@@ -1,0 +1,172 @@
+"""Importer `ai_hospital`: the dialogues of AI Hospital (LibertFan/AI_Hospital), in two layouts.
+
+    an extract    {"case_id", "policy", "dialogue": [{"turn", "role", "content"}],
+                   "own_final_text", "own_final_diagnosis"}
+    upstream      {"patient_id", "doctor_engine_name" or "doctor", "dialog_history": [{"turn", "role", "content"}]},
+                  whose last doctor's turn is the closing summary
+
+Either may be JSONL or one JSON list; a folder stands for its files `histories*` and `dialog_history*`. References are
+JSONL or a list of {"case_id", "diagnosis_units" or "diagnosis_raw", "treatment"} or of upstream's patients
+{"id", "medical_record": {"诊断结果" or "初步诊断", "诊治经过"}}. docs/importing.md lists every fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from meddc_bench.contracts import Context, Fault, Imported, Local, Options
+from meddc_bench.errors import InputError
+from meddc_bench.records import Case, References
+from meddc_importers.cases import NO_OPENING, Cases
+from meddc_importers.diagnoses import diagnosis_section, distinct, listed, numbered, reference_diagnoses
+from meddc_importers.dialogue import Closing, Dialogue, Said, assemble, cut_at_summary, spoken, utterances
+from meddc_importers.labels import POLICY, Seen, case_id, policy_label, repeat_of
+from meddc_importers.lines import Line, found, objects
+
+BUDGET = 11
+"""The questions a doctor may ask upstream: the greeting and ten more (max_conversation_turn)."""
+
+_BESIDE = "references.jsonl"
+_HISTORIES = ("histories*.jsonl", "histories*.json", "dialog_history*.jsonl", "dialog_history*.json")
+_CASE_KEYS = ("case_id", "patient_id", "id")
+
+
+class AIHospitalOptions(Options):
+    """Options: the references file (default: references.jsonl beside the histories), one label for every policy."""
+
+    references: Annotated[str | None, Local()] = None
+    policy: str | None = Field(None, pattern=POLICY)
+
+
+class AIHospital:
+    """Reads AI Hospital's dialogues: first a Case per reference, then an Imported per history."""
+
+    def __init__(self, options: AIHospitalOptions, context: Context):
+        self._options = options
+
+    def read(self, path: Path) -> Iterator[Case | Imported | Fault]:
+        """Read a file or a folder of histories.
+
+        Raises:
+            InputError: a file is missing, empty or no UTF-8 text.
+        """
+        files, cases, seen = _files(path), self._cases(path), Seen()
+        if cases is not None:
+            yield from cases.read(_case)
+        for file in files:
+            for line in objects(file):
+                yield from seen.take(line, partial(self._imported, cases))
+
+    def _cases(self, path: Path) -> Cases | None:
+        if self._options.references is not None:
+            return Cases(Path(self._options.references))
+        beside = (path if path.is_dir() else path.parent) / _BESIDE
+        return Cases(beside) if beside.is_file() and beside != path else None
+
+    def _imported(self, cases: Cases | None, line: Line, faults: list[Fault]) -> Imported:
+        upstream = _is_upstream(line)
+        case = case_id(line, *_CASE_KEYS)
+        if cases is not None:
+            cases.check(case, line, next(key for key in _CASE_KEYS if key in line.data))
+        policy = policy_label(line, self._options.policy, "policy", "doctor_engine_name", "doctor")
+        said = utterances(line, "dialog_history" if upstream else "dialogue", ("content",), faults)
+        dialogue = _last_turn(said, line, faults) if upstream else Dialogue(said, _final_text(line, faults))
+        return Imported(case, policy, assemble(cut_at_summary(dialogue, line, faults)), repeat_of(line))
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    files = sorted({file for pattern in _HISTORIES for file in path.glob(pattern)})
+    if not files:
+        raise InputError(f"holds no file named {' or '.join(_HISTORIES)}", path=path)
+    return files
+
+
+def _is_upstream(line: Line) -> bool:
+    """Tell the layouts apart by their keys."""
+    if "dialogue" in line.data:
+        return False
+    if "dialog_history" in line.data:
+        return True
+    if "history" in line.data or "turns" in line.data:
+        line.reject("is not AI Hospital's; import it with the importer histories; left out")
+    if "diagnosis" in line.data:
+        line.reject("holds a diagnosis and no dialogue: there is no history to import; left out")
+    line.reject("expected the key dialogue or dialog_history; left out")
+
+
+def _final_text(line: Line, faults: list[Fault]) -> Closing | None:
+    """Read the summary that an extract keeps outside the dialogue."""
+    text = line.data.get("own_final_text")
+    said = spoken(text) if isinstance(text, str) else None
+    if said is None or not said.text:
+        state = "empty" if isinstance(text, str) else found(text) if "own_final_text" in line.data else "missing"
+        faults.append(line.fault(f"is {state}: the history is imported without a summary", "own_final_text"))
+        return None
+    given = line.data.get("own_final_diagnosis")
+    if isinstance(given, list):
+        names = distinct(one.strip() for one in given if isinstance(one, str) and one.strip())
+        return Closing(said.text, names or None, said.reasoning)
+    written = given if isinstance(given, str) and given.strip() else diagnosis_section(said.text)
+    return Closing(said.text, listed(written) if written else None, said.reasoning)
+
+
+def _last_turn(said: tuple[Said, ...], line: Line, faults: list[Fault]) -> Dialogue:
+    """Take the last doctor's turn off as the summary; one that others speak after, only if it states a diagnosis."""
+    at = max((index for index, one in enumerate(said) if one.role == "doctor"), default=0)
+    last, rest = said[at], len(said) - at - 1
+    section = diagnosis_section(last.text)
+    if at == 0 or (rest and section is None):
+        message = "does not end with the doctor's summary: the history is imported without one"
+        faults.append(line.fault(message, "dialog_history"))
+        return Dialogue(said)
+    if rest:
+        faults.append(line.fault(f"{rest} turns after the closing summary are left out", "dialog_history"))
+    return Dialogue(said[:at], Closing(last.text, listed(section) if section else None, last.reasoning))
+
+
+def _case(line: Line) -> Case:
+    """Make a case of one reference.
+
+    Raises:
+        Rejected: it has no id or no diagnosis.
+        ValidationError: it is no Case.
+    """
+    name = case_id(line, *_CASE_KEYS)
+    record = line.data.get("medical_record")
+    treatment = record.get("诊治经过") if isinstance(record, dict) else line.data.get("treatment")
+    units = _units(line.data) if not isinstance(record, dict) else _written(record, "诊断结果", "初步诊断")
+    diagnoses = reference_diagnoses(units)
+    if not diagnoses:
+        line.reject("expected a diagnosis (diagnosis_units or diagnosis_raw); the case is left out")
+    context = line.data.get("context")
+    return Case(
+        id=name, source="imported", context=context if isinstance(context, str) and context.strip() else NO_OPENING,
+        diagnoses=diagnoses, turn_budget=BUDGET, references=References(treatment=_steps(treatment)),
+        provenance="AI Hospital",
+    )  # fmt: skip
+
+
+def _units(data: dict[str, Any]) -> list[str]:
+    given = data.get("diagnosis_units")
+    if isinstance(given, list):
+        return [one for one in given if isinstance(one, str) and one.strip()]
+    return _written(data, "diagnosis_raw", "diagnosis")
+
+
+def _written(data: dict[str, Any], *keys: str) -> list[str]:
+    """Split a diagnosis as it was written: by lines and numbers, else by ； and ，."""
+    text = next((data[key] for key in keys if isinstance(data.get(key), str) and data[key].strip()), "")
+    return list(numbered(text) or listed(text) or ([text] if text else []))
+
+
+def _steps(treatment: Any) -> tuple[str, ...]:
+    """Take a treatment as references only where it is a list: what is told of a stay, numbered or not, is none."""
+    given = treatment if isinstance(treatment, list) else ()
+    return tuple(one.strip() for one in given if isinstance(one, str) and one.strip())
