@@ -3,24 +3,34 @@
     <diagnose><diagnosis>急性阑尾炎</diagnosis></diagnose>
     <action name="diagnose">{"diagnoses": ["急性阑尾炎"]}</action>
     {"action": "diagnose", "diagnoses": ["急性阑尾炎"]}
+
+Every reader is linear in the length of the reply, and nothing a reply holds raises.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from meddc_bench.records import Action
+from meddc_bench.records import Action, Form
 from meddc_bench.text import clean
 
-_FENCE = re.compile(r"```[a-zA-Z]*\s*(.*?)```", re.DOTALL)
-_THINK = re.compile(r"<(think|thinking|reasoning)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
-_THINK_OPEN = re.compile(r"<(?:think|thinking|reasoning)>(.*)\Z", re.DOTALL | re.IGNORECASE)
-_THINK_CLOSE = re.compile(r"\A(.*?)</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+_THINK = re.compile(
+    r"[<＜]\s{0,9}(?P<close>[/／]?)\s{0,9}(?:think|thinking|reasoning)\b[^<>＜＞]{0,80}[>＞]", re.IGNORECASE
+)
+_ELEMENT = re.compile(r"<([A-Za-z_]+)\s{0,9}>")
+_WRAPPING = re.compile(r"```[a-zA-Z]*|</?tool_call>")
+_NUMBER = re.compile(r"^\s*(?:\d+(?:[、)）]|[.．](?!\d))|[-*•])\s*")
 _SINGULAR = {"diagnosis": "diagnoses", "test": "tests"}
+_WIDE = dict(zip("｛｝［］：，", "{}[]:,", strict=True))
+_QUOTES = {'"': '"', "＂": "＂", "“": "”", "”": "”", "'": "'", "‘": "’"}
+_TRIES = 8
+_MANY = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +53,36 @@ class Call:
 def split_reasoning(text: str) -> tuple[str, str]:
     """Take hidden reasoning out of a reply: closed, unclosed, nested or opened by the template.
 
+    A block that is opened more often than it is closed ends at its last closing tag, or else with the text.
+
     Returns:
         The public text and the reasoning.
 
     >>> split_reasoning("<think>可能是阑尾炎</think>肚子疼多久了？")
     ('肚子疼多久了？', '可能是阑尾炎')
     """
-    found: list[str] = []
-    while match := _THINK.search(text):
-        found.append(match[2])
-        text = text[: match.start()] + text[match.end() :]
-    for pattern in (_THINK_CLOSE, _THINK_OPEN):
-        if match := pattern.search(text):
-            found.append(match[1])
-            text = text[: match.start()] + text[match.end() :]
-    return text.strip(), "\n".join(part.strip() for part in found if part.strip())
+    pieces: list[tuple[str, bool]] = []
+    at = depth = before = 0
+    last: re.Match[str] | None = None
+    for tag in _THINK.finditer(text):
+        if not tag["close"]:
+            if not depth:
+                pieces.append((text[at : tag.start()], False))
+                at, last = tag.end(), None
+            depth += 1
+        elif depth > 1:
+            depth, last = depth - 1, tag
+        else:
+            pieces.append((text[at : tag.start()], True))
+            before = before if depth else len(pieces)  # never opened: all that stands before it is reasoning
+            at, depth = tag.end(), 0
+    if depth and last is not None:
+        pieces.append((text[at : last.start()], True))
+        at, depth = last.end(), 0
+    pieces.append((text[at:], depth > 0))
+    public = "".join(piece for index, (piece, hidden) in enumerate(pieces) if not hidden and index >= before)
+    thought = (piece.strip() for index, (piece, hidden) in enumerate(pieces) if hidden or index < before)
+    return public.strip(), "\n".join(filter(None, thought))
 
 
 def parse(text: str, calls: Sequence[Call], menu: Sequence[MenuItem]) -> tuple[Action, str]:
@@ -74,109 +99,213 @@ def parse(text: str, calls: Sequence[Call], menu: Sequence[MenuItem]) -> tuple[A
         found = reader(text, items)
         if found is not None:
             return found
-    name = "ask" if "ask" in items else "say"
-    return Action(name=name, form="text"), text
+    return _said(text, items)
+
+
+def _said(text: str, items: Mapping[str, MenuItem], violations: Sequence[str] = ()) -> tuple[Action, str]:
+    return Action(name="ask" if "ask" in items else "say", form="text", violations=tuple(violations)), text
 
 
 def _from_calls(calls: Sequence[Call], text: str, items: Mapping[str, MenuItem]) -> tuple[Action, str]:
     violations = ["more than one tool call; the first counts"] if len(calls) > 1 else []
-    call = calls[0]
-    arguments: Any = call.arguments
+    name, arguments = calls[0].name, calls[0].arguments
     if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except ValueError:
+        found = _json_value(arguments)
+        if found is None:
             violations.append("tool arguments are not JSON")
-            arguments = {}
-    if call.name not in items:
-        violations.append(f"unknown tool {clean(call.name)[:40]!r}")
-        return Action(name="ask" if "ask" in items else "say", form="text", violations=tuple(violations)), text
-    return _checked(items[call.name], arguments, "tool", violations, text)
+        arguments = {} if found is None else found
+    if name not in items:
+        violations.append(f"unknown tool {clean(str(name))[:40]!r}")
+        return _said(text, items, violations)
+    return _checked(items[name], arguments, "tool", violations, text)
+
+
+# ── XML ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _from_xml(text: str, items: Mapping[str, MenuItem]) -> tuple[Action, str] | None:
-    for name, item in items.items():
-        pattern = rf"<{name}\b[^<>]*>(.*?)(</{name}>|\Z)|<action\s+name=[\"']{name}[\"']\s*>(.*?)(</action>|\Z)"
-        match = re.search(pattern, text, re.DOTALL)
-        if match is None:
-            continue
-        body, close = (match[1], match[2]) if match[1] is not None else (match[3], match[4])
-        violations = [] if close else [f"<{name}> is not closed"]
-        arguments = _body_arguments(body)
-        outside = (text[: match.start()] + text[match.end() :]).strip()
-        if outside:
-            violations.append("text outside the action")
-        if name == "ask":
-            question = arguments.get("question") if isinstance(arguments, Mapping) else None
-            return Action(name="ask", form="xml", violations=tuple(violations)), str(question or body).strip()
-        return _checked(item, arguments, "xml", violations, outside)
-    return None
+    opening = _openings(tuple(items)).search(text) if "<" in text else None
+    if opening is None:
+        return None
+    name = (opening["tag"] or opening["named"]).lower()
+    item = next(one for key, one in items.items() if key.lower() == name)
+    body, rest, violations = "", text[opening.end() :], []
+    if not opening[0].endswith("/>"):
+        closing = re.compile(rf"</{'action' if opening['named'] else re.escape(name)}\s*>", re.IGNORECASE)
+        body, *after = closing.split(rest, maxsplit=1)
+        violations = [] if after else [f"<{name}> is not closed"]
+        rest = after[0] if after else ""
+    outside = (text[: opening.start()] + rest).strip()
+    if outside:
+        violations.append("text outside the action")
+    return _checked(item, _body_arguments(body.strip(), item), "xml", violations, outside)
 
 
-def _body_arguments(body: str) -> Any:
-    """Arguments in an XML action: a JSON object, child elements, or plain text (one item a line)."""
-    stripped = body.strip()
-    if stripped.startswith("{"):
-        try:
-            return json.loads(stripped)
-        except ValueError:
-            pass
-    children = re.findall(r"<([a-z_]+)>(.*?)</\1>", stripped, re.DOTALL)
-    if not children:
-        return {"diagnoses": _lines(stripped)}
-    arguments: dict[str, list[str]] = {}
-    for tag, value in children:
-        nested = re.findall(r"<([a-z_]+)>(.*?)</\1>", value, re.DOTALL)
-        values = [one.strip() for _, one in nested] if nested else _lines(value)
-        arguments.setdefault(_SINGULAR.get(tag, tag), []).extend(values)
-    return arguments
+@functools.lru_cache(maxsize=64)
+def _openings(names: tuple[str, ...]) -> re.Pattern[str]:
+    any_name = "|".join(map(re.escape, names))
+    return re.compile(
+        rf"<(?:(?P<tag>{any_name})(?=[\s/>])[^<>]*|action\s{{1,9}}name\s?=\s?[\"'](?P<named>{any_name})[\"']\s{{0,9}}/?)>",
+        re.IGNORECASE,
+    )
+
+
+def _body_arguments(body: str, item: MenuItem) -> Any:
+    """Arguments in an XML action: JSON, child elements, or plain text (one item a line)."""
+    if body.startswith(("{", "[", "｛", "［", "`")) and (found := _json_value(body)) is not None:
+        return found
+    arguments: dict[str, Any] = {}
+    declared = item.parameters.get("properties", {})
+    for tag, value in _children(body):
+        key = _SINGULAR.get(tag, tag)
+        if key in declared:
+            nested = [inner.strip() for _, inner in _children(value)]
+            arguments.setdefault(key, []).extend(nested or _lines(value))
+    if arguments:
+        return arguments
+    return {_main(item): body if item.name == "ask" else _lines(body)}
+
+
+def _children(body: str) -> Iterator[tuple[str, str]]:
+    """Iterate over the outermost elements of a body, the first few hundred of them."""
+    at = 0
+    for tag in itertools.islice(_ELEMENT.finditer(body), _MANY):
+        if tag.start() >= at and (end := body.find(f"</{tag[1]}>", tag.end())) >= 0:
+            yield tag[1].lower(), body[tag.end() : end]
+            at = end
+
+
+def _main(item: MenuItem) -> str:
+    """The argument that an action is about: the only required one."""
+    required = tuple(item.parameters.get("required", ()))
+    return required[0] if len(required) == 1 else ""
+
+
+# ── JSON ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _from_json(text: str, items: Mapping[str, MenuItem]) -> tuple[Action, str] | None:
-    fenced = _FENCE.search(text)
-    body = fenced[1] if fenced else text
-    start = body.find("{")
-    if start < 0:
-        return None
+    for data, start, end in _objects(text):
+        name = data.get("action") or data.get("name") or ("diagnose" if "diagnoses" in data else None)
+        if not isinstance(name, str) or name not in items:
+            continue
+        arguments = data.get("arguments", data.get("parameters"))
+        if isinstance(arguments, str):
+            arguments = _json_value(arguments)
+        if not isinstance(arguments, Mapping):
+            arguments = {key: value for key, value in data.items() if key not in ("action", "name")}
+        outside = _WRAPPING.sub("", text[:start] + text[end:]).strip()
+        violations = ["text outside the action"] if outside else []
+        return _checked(items[name], arguments, "json", violations, outside)
+    return None
+
+
+def _objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """Iterate over the JSON objects in a text, each with its place; only the first few braces are tried."""
+    at = 0
+    for brace in itertools.islice(re.finditer("[{｛]", text), _TRIES):
+        if brace.start() >= at and (found := _decoded(text, brace.start())) is not None and isinstance(found[0], dict):
+            yield found[0], brace.start(), found[1]
+            at = found[1]
+
+
+def _json_value(text: str) -> Any:
+    """Read a text that is a JSON object or list, perhaps fenced; None when it is not."""
+    inner = _WRAPPING.sub("", text).strip()
+    found = _decoded(inner, 0)
+    return found[0] if found is not None and found[1] == len(inner) and isinstance(found[0], (dict, list)) else None
+
+
+def _decoded(text: str, start: int) -> tuple[Any, int] | None:
+    """Decode the JSON value at a place, as it stands or repaired; None when that is not to be had."""
+    decoder = json.JSONDecoder(strict=False)
     try:
-        data, end = json.JSONDecoder().raw_decode(body[start:])
+        return decoder.raw_decode(text, start)
+    except RecursionError:
+        return None
     except ValueError:
+        plain, places = _repaired(text, start)
+    try:
+        value, end = decoder.raw_decode(plain)
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(data, dict):
-        return None
-    name = data.get("action") or data.get("name") or ("diagnose" if "diagnoses" in data else None)
-    if not isinstance(name, str) or name not in items:
-        return None
-    arguments = data.get("arguments") if isinstance(data.get("arguments"), dict) else data
-    outside = (text.replace(fenced[0], "") if fenced else body[:start] + body[start + end :]).strip()
-    violations = ["text outside the action"] if outside else []
-    if name == "ask":
-        return Action(name="ask", form="json", violations=tuple(violations)), str(arguments.get("question", "")).strip()
-    plain = {key: value for key, value in arguments.items() if key not in ("action", "name")}
-    return _checked(items[name], plain, "json", violations, outside)
+    return value, places[end - 1] + 1
+
+
+def _repaired(text: str, start: int) -> tuple[str, list[int]]:
+    """Write JSON with other quotes, full-width marks or trailing commas as plain JSON; what strings hold stays.
+
+    Returns:
+        The text, and for each of its characters the place it came from.
+    """
+    out: list[str] = []
+    places: list[int] = []
+    close, escaped = "", False
+    for at in range(start, len(text)):
+        char = text[at]
+        if close and (escaped or char != close):
+            escaped = char == "\\" and not escaped
+            char = '\\"' if char == '"' else char
+        elif close or char in _QUOTES:
+            close, char = "" if close else _QUOTES[char], '"'
+        else:
+            char = _WIDE.get(char, char)
+            if char in "}]":
+                _drop_comma(out, places)
+        out.extend(char)
+        places.extend([at] * len(char))
+    return "".join(out), places
+
+
+def _drop_comma(out: list[str], places: list[int]) -> None:
+    while out and out[-1].isspace():
+        out.pop(), places.pop()
+    if out and out[-1] == ",":
+        out.pop(), places.pop()
+
+
+# ── arguments ────────────────────────────────────────────────────────────────────────────────────
 
 
 def _checked(
-    item: MenuItem, arguments: Any, form: Any, violations: list[str], text: str
+    item: MenuItem, arguments: Any, form: Form, violations: list[str], text: str
 ) -> tuple[Action, str]:
     """Keep the arguments the menu item declares; lists of text are cleaned, a lone text becomes a list."""
+    declared = item.parameters.get("properties", {})
+    main = _main(item)
+    if isinstance(arguments, (list, tuple)) and declared.get(main, {}).get("type") == "array":
+        violations.append("arguments are a list, not an object")
+        arguments = {main: arguments}
     if not isinstance(arguments, Mapping):
         violations.append("arguments are not an object")
         arguments = {}
     kept: dict[str, Any] = {}
-    declared = item.parameters.get("properties", {})
     for key, value in arguments.items():
         if key not in declared:
             violations.append(f"unknown argument {clean(str(key))[:40]!r}")
+        elif value is None:
+            continue
         elif declared[key].get("type") == "array":
             kept[key] = _texts(value, key, violations)
         else:
-            kept[key] = clean(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+            kept[key] = _text(value)
     violations.extend(f"missing argument {key!r}" for key in item.parameters.get("required", ()) if not kept.get(key))
     if item.name == "ask":
-        text = str(kept.get("question") or text)
+        text = kept.get("question") or text
         kept = {}
-    return Action(name=item.name, arguments=kept, form=form, violations=tuple(violations)), text
+    return Action(name=item.name, arguments=kept, form=form, violations=tuple(violations[:_MANY])), text
+
+
+def _public(text: str) -> str:
+    """Clean a text that came out of JSON or a tool call, where escapes can hide controls and reasoning."""
+    return split_reasoning(clean(text))[0]
+
+
+def _text(value: Any) -> str:
+    """Write a value as text: a list of texts one a line, anything else that is not text as JSON."""
+    if isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
+        value = "\n".join(value)
+    return _public(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _texts(value: Any, key: str, violations: list[str]) -> list[str]:
@@ -189,13 +318,12 @@ def _texts(value: Any, key: str, violations: list[str]) -> list[str]:
     out: list[str] = []
     for one in value:
         one = one.get("name") if isinstance(one, Mapping) else one
-        if isinstance(one, str) and (stripped := clean(one).strip()):
-            out.append(stripped)
+        if isinstance(one, str) and (public := _public(one)):
+            out.append(public)
         else:
             violations.append(f"an item of {key} is not text")
     return out
 
 
 def _lines(text: str) -> list[str]:
-    parts = re.split(r"[\n；;]", text)
-    return [item for part in parts if (item := re.sub(r"^\s*(?:\d+[.、)）]|[-*•])\s*", "", part).strip())]
+    return [item for part in re.split(r"[\n；;]", text) if (item := _NUMBER.sub("", part).strip())]

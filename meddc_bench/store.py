@@ -9,13 +9,16 @@ scalars that scoring needs, so that scoring never parses texts.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import functools
 import json
 import mmap
 import os
+import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +29,8 @@ from meddc_bench.records import Key, Outcome, Record, Stage, TraceStep, Usage
 
 RECORDS = "records.jsonl"
 LOCK = ".lock"
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 _encoder = msgspec.json.Encoder()
 _RecordType = TypeVar("_RecordType", bound=Record)
@@ -59,9 +64,42 @@ class Entry(Record, kw_only=True):
     head: Head | None = None
 
 
-class _Sealed(Entry, kw_only=True):
-    record: msgspec.Raw = msgspec.Raw(b"null")
-    seal: str
+@dataclass(frozen=True, slots=True)
+class Storable:
+    """A record as it will stand in the store: its bytes, and what reading them gives."""
+
+    raw: bytes
+    record: Any
+
+
+def storable(record: Record) -> Storable:
+    """Encode a record and read it back, so that what is stored can be read again and later stages see the same.
+
+    A lone surrogate, which no UTF-8 file can hold, becomes U+FFFD.
+
+    Raises:
+        ValueError: a field holds what its type does not allow.
+        TypeError: a field holds what JSON cannot express.
+    """
+    raw = _encoded(record)
+    return Storable(raw, _decoder(type(record)).decode(raw))
+
+
+def _encoded(value: Any) -> bytes:
+    try:
+        return _encoder.encode(value)
+    except UnicodeEncodeError:
+        return _encoder.encode(_without_surrogates(msgspec.to_builtins(value)))
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATES.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_surrogates(one) for one in value]
+    return value
 
 
 _entry_decoder = msgspec.json.Decoder(Entry)
@@ -97,8 +135,12 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self.close()
+        except StoreError:
+            if kind is None:  # else what went wrong first is what counts
+                raise
 
     def __contains__(self, record_id: object) -> bool:
         return record_id in self._index
@@ -107,14 +149,21 @@ class Store:
         return len(self._index)
 
     def close(self) -> None:
-        """Flush to disk and let go of the lock."""
-        if self._fd is not None:
-            os.fsync(self._fd)
-            os.close(self._fd)
-            self._fd = None
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        """Flush to disk and let go of the lock.
+
+        Raises:
+            StoreError: the disk did not take what was written.
+        """
+        fd, lock, self._fd, self._lock = self._fd, self._lock, None, None
+        try:
+            if fd is not None:
+                os.fsync(fd)
+        except OSError as error:
+            raise StoreError(f"cannot write {self.path}: {error.strerror}") from error
+        finally:
+            for one in (fd, lock):
+                if one is not None:
+                    os.close(one)
 
     def outcome(self, record_id: str) -> str | None:
         """Return the outcome of a record, None where there is none."""
@@ -122,23 +171,25 @@ class Store:
             return None
         return self._outcomes.get(record_id, "scored")
 
-    def append(self, entry: Entry, record: Record | None) -> None:
+    def append(self, entry: Entry, record: Record | Storable | None) -> None:
         """Write one record durably: it survives the death of this process.
 
         Raises:
-            StoreError: nothing, or only a part that will be passed over, could be written.
+            StoreError: it could not be written whole; the journal is as it was.
+            ValueError, TypeError: the record holds what its type does not allow (see `storable`).
         """
         if self._fd is None:
             raise StoreError(f"{self.path} is open for reading only")
-        fields = {name: getattr(entry, name) for name in Entry.__struct_fields__}
-        raw = msgspec.Raw(_encoder.encode(record))
-        line = _encoder.encode(_Sealed(**fields, record=raw, seal=entry.id[:8])) + b"\n"
+        if record is not None and not isinstance(record, Storable):
+            record = storable(record)
+        raw = record.raw if record is not None else b"null"
+        line = b"".join((_encoded(entry)[:-1], _RECORD, raw, _SEAL, entry.id[:8].encode(), b'"}\n'))
         try:
             written = os.write(self._fd, line)
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}; what was written before is kept") from error
         if written != len(line):
-            self._close_torn_line()
+            self._take_back(written)
             raise StoreError(f"cannot write {self.path}: the disk is full; what was written before is kept")
         self._note(entry.id, self._end, len(line), entry.outcome)
         self._end += len(line)
@@ -147,14 +198,20 @@ class Store:
         """Read an entry without its record."""
         line = self._line(record_id)
         cut = line.find(_RECORD)
-        return _entry_decoder.decode(line if cut < 0 else line[:cut] + b"}")
+        try:
+            return _entry_decoder.decode(line if cut < 0 else line[:cut] + b"}")
+        except msgspec.DecodeError as error:
+            raise self._damaged(record_id, error) from error
 
     def record(self, record_id: str, kind: type[_RecordType]) -> _RecordType | None:
         """Read a record; None where its stage failed."""
         line = self._line(record_id)
         start = line.find(_RECORD)
         body = line[start + len(_RECORD) : line.rfind(_SEAL)] if start >= 0 else b"null"
-        return None if body == b"null" else _decoder(kind).decode(body)
+        try:
+            return None if body == b"null" else _decoder(kind).decode(body)
+        except msgspec.DecodeError as error:
+            raise self._damaged(record_id, error) from error
 
     def ids(self) -> Iterator[str]:
         """Iterate over the ids of the records, in the order of their first writing."""
@@ -164,6 +221,10 @@ class Store:
         """Iterate over the current line of each record."""
         for record_id in self.ids():
             yield self._line(record_id)
+
+    def _damaged(self, record_id: str, error: Exception) -> StoreError:
+        what = f"the line of record {record_id} is damaged ({error})"
+        return StoreError(f"{self.path}: {what}; take the line out, and `retry` makes the record again")
 
     def _note(self, record_id: str, start: int, length: int, outcome: str) -> None:
         self._index[record_id] = (start, length)
@@ -192,27 +253,43 @@ class Store:
             raise StoreError(f"cannot write to {self.folder}: {error.strerror}") from error
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             holder = os.pread(self._lock, 200, 0).decode("utf-8", "replace").strip() or "another process"
-            os.close(self._lock)
-            self._lock = None
+            self._unlock()
             raise StoreError(f"{self.folder} is in use by {holder}; wait for it or use another --output-path") from None
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+        except OSError as error:
+            self._unlock()
+            raise StoreError(
+                f"{self.folder} cannot be locked: {error.strerror}; use an --output-path on a local disk"
+            ) from error
+        with contextlib.suppress(OSError):  # a full disk: the lock holds without its holder's name
+            os.ftruncate(self._lock, 0)
+            os.pwrite(self._lock, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
         try:
             self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            self._close_torn_line()
         except OSError as error:
+            self._unlock()
             raise StoreError(f"cannot write {self.path}: {error.strerror}") from error
-        self._close_torn_line()
+
+    def _unlock(self) -> None:
+        for one in (self._fd, self._lock):
+            if one is not None:
+                os.close(one)
+        self._fd = self._lock = None
+
+    def _take_back(self, written: int) -> None:
+        """Cut off the part of a line that did not fit; where that fails, the next to open the store passes over it."""
+        assert self._fd is not None
+        with contextlib.suppress(OSError):
+            if os.fstat(self._fd).st_size == self._end + written:
+                os.ftruncate(self._fd, self._end)
 
     def _close_torn_line(self) -> None:
         assert self._fd is not None
         self._end = os.fstat(self._fd).st_size
         if self._end and os.pread(self._fd, 1, self._end - 1) != b"\n":
-            try:
-                self._end += os.write(self._fd, b"\n")
-            except OSError as error:
-                raise StoreError(f"cannot write {self.path}: {error.strerror}") from error
+            self._end += os.write(self._fd, b"\n")
 
     def _scan(self) -> None:
         """Index the journal by slicing lines, which is far cheaper than parsing them."""
@@ -253,20 +330,33 @@ def save(path: Path, data: bytes) -> None:
     Raises:
         StoreError: it could not be written; the old file, if any, is untouched.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    save_lines(path, (data,), end=b"")
+
+
+def save_lines(path: Path, lines: Iterable[bytes], *, end: bytes = b"\n") -> None:
+    """Write a file of lines as `save` does, without holding it in memory.
+
+    The temporary's name is always the same, so that what a crash left of one is written over by the next.
+
+    Raises:
+        StoreError: it could not be written; the old file, if any, is untouched.
+    """
+    temporary = path.with_name(f".{path.name}.part")
     try:
         with open(temporary, "wb") as file:
-            file.write(data)
+            for line in lines:
+                file.write(line + end)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise StoreError(f"cannot write {path}: {error.strerror}") from error
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise StoreError(f"cannot write {path}: {error.strerror}; the records are kept") from error
 
 
 def pretty(value: Any) -> bytes:
     """Encode plain data as indented JSON with sorted keys: the same value, the same bytes; NaN is refused."""
     plain = msgspec.to_builtins(value)
     text = json.dumps(plain, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
-    return (text + "\n").encode("utf-8")
+    return _SURROGATES.sub("\ufffd", text + "\n").encode("utf-8")

@@ -13,6 +13,7 @@ JSONL or a list of {"case_id", "diagnosis_units" or "diagnosis_raw", "treatment"
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +25,7 @@ from meddc_bench.errors import InputError
 from meddc_bench.records import Case, References
 from meddc_importers.cases import NO_OPENING, Cases
 from meddc_importers.diagnoses import diagnosis_section, distinct, listed, numbered, reference_diagnoses
-from meddc_importers.dialogue import Closing, Dialogue, Said, assemble, cut_at_summary, spoken, utterances
+from meddc_importers.dialogue import Closing, Dialogue, Said, assemble, cut_at_summary, summary_of, utterances
 from meddc_importers.labels import POLICY, Seen, case_id, policy_label, repeat_of
 from meddc_importers.lines import Line, found, objects
 
@@ -104,17 +105,17 @@ def _is_upstream(line: Line) -> bool:
 def _final_text(line: Line, faults: list[Fault]) -> Closing | None:
     """Read the summary that an extract keeps outside the dialogue."""
     text = line.data.get("own_final_text")
-    said = spoken(text) if isinstance(text, str) else None
-    if said is None or not said.text:
+    closing = summary_of(text) if isinstance(text, str) else None
+    if closing is None or not closing.text:
         state = "empty" if isinstance(text, str) else found(text) if "own_final_text" in line.data else "missing"
         faults.append(line.fault(f"is {state}: the history is imported without a summary", "own_final_text"))
         return None
     given = line.data.get("own_final_diagnosis")
     if isinstance(given, list):
         names = distinct(one.strip() for one in given if isinstance(one, str) and one.strip())
-        return Closing(said.text, names or None, said.reasoning)
-    written = given if isinstance(given, str) and given.strip() else diagnosis_section(said.text)
-    return Closing(said.text, listed(written) if written else None, said.reasoning)
+        return replace(closing, diagnoses=names or None)
+    written = given if isinstance(given, str) and given.strip() else diagnosis_section(closing.text)
+    return replace(closing, diagnoses=listed(written) if written else None)
 
 
 def _last_turn(said: tuple[Said, ...], line: Line, faults: list[Fault]) -> Dialogue:

@@ -120,10 +120,10 @@ def assemble(dialogue: Dialogue) -> History:
     return History(turns=tuple(turns), ended="diagnosed", first_summary=rounds, rounds=rounds, notes=notes)
 
 
-def spoken(text: str) -> Said:
-    """Take tags and hidden reasoning off a doctor's text."""
+def summary_of(text: str, diagnoses: tuple[str, ...] | None = None) -> Closing:
+    """Make a closing of a summary's text: tags and hidden reasoning come off; its text may be blank then."""
     public, reasoning = split_reasoning(text)
-    return Said("doctor", untagged(public), reasoning=reasoning)
+    return Closing(untagged(public), diagnoses, reasoning)
 
 
 def _said(line: Line, key: str, entry: Any, texts: Sequence[str], faults: list[Fault]) -> Said | None:
@@ -139,8 +139,9 @@ def _said(line: Line, key: str, entry: Any, texts: Sequence[str], faults: list[F
         return None
     number = entry.get("turn")
     plain = number if isinstance(number, int) and not isinstance(number, bool) else None
-    said = spoken(text) if role == "doctor" else Said(role, untagged(text))
-    return replace(said, number=plain) if said.text else None
+    public, reasoning = split_reasoning(text) if role == "doctor" else (text, "")
+    public = untagged(public)
+    return Said(role, public, plain, reasoning) if public else None
 
 
 def _role(line: Line, key: str, entry: dict[str, Any]) -> Role:

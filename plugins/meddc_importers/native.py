@@ -28,7 +28,7 @@ from meddc_bench.contracts import Context, Fault, Imported, Local, Options
 from meddc_bench.errors import InputError
 from meddc_bench.records import Case, History
 from meddc_importers.cases import NO_OPENING, Cases
-from meddc_importers.dialogue import Closing, Dialogue, assemble, cut_at_summary, spoken, utterances
+from meddc_importers.dialogue import Closing, Dialogue, assemble, cut_at_summary, summary_of, utterances
 from meddc_importers.labels import POLICY, Seen, case_id, policy_label, repeat_of
 from meddc_importers.lines import Line, found, objects
 
@@ -137,9 +137,9 @@ def _closing(line: Line) -> Closing | None:
     text = line.data.get("summary")
     if text is not None and not isinstance(text, str):
         line.reject(f"expected text, found {found(text)}; the history is left out", "summary")
-    said = spoken(text or "")
-    if said.text:
-        return Closing(said.text, diagnoses, said.reasoning)
+    closing = summary_of(text or "", diagnoses)
+    if closing.text:
+        return closing
     if diagnoses is None:
         return None
     return Closing(f"诊断：{'；'.join(diagnoses)}。" if diagnoses else "（未给出诊断）", diagnoses)

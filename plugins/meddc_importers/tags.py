@@ -20,14 +20,15 @@ _END = _spaced("[对對][话話][结結]束", "[结結]束")
 _SECTION = _spaced("现病史", "既往史", "个人史", "主诉")
 
 _TAG = re.compile(
-    rf"{_OPEN}+\s*(?:{_SPEECH}|{_END})\s*{_CLOSE}+[ \t]*[:：]?"
+    rf"(?=[<＜〈《«【\[［(（「『{{｛&对對结結 \t])(?:{_OPEN}+\s*(?:{_SPEECH}|{_END})\s*{_CLOSE}+[ \t]*[:：]?"
     rf"|{_ANGLE_OPEN}+\s*(?:{_WHO}|{_SECTION})\s*{_ANGLE_CLOSE}+[ \t]*[:：]?"
     rf"|{_ANGLE_OPEN}+\s*{_SPEECH}[:：]?"
     rf"|{_SPEECH}\s*{_ANGLE_CLOSE}+|^[ \t]*{_SPEECH}\s*[:：]"
-    rf"|{_ANGLE_OPEN}+\s*{_END}\s*\Z|\A\s*{_END}\s*{_ANGLE_CLOSE}|{_END}\s*{_ANGLE_CLOSE}+\s*\Z",
+    rf"|{_ANGLE_OPEN}+\s*{_END}\s*\Z|\A\s*{_END}\s*{_ANGLE_CLOSE}|{_END}\s*{_ANGLE_CLOSE}+\s*\Z)",
     re.MULTILINE,
 )
 _BARE_END = re.compile(rf"(?:\A|(?<=[。！？!?～~…\s])){_END}[。.!！～~\s]*\Z")
+_MARKS = ("<", "＜", "〈", "《", "&lt;", "束", "对", "對")
 _BLANKS = re.compile(r"[ \t\u3000]+(?=\n)")
 _GAP = re.compile(r"\n{3,}")
 _WORD = re.compile(r"\w")
@@ -39,10 +40,12 @@ def untagged(text: str) -> str:
     >>> untagged("<对医生讲> 谢谢您的帮助。< 结束 ＞")
     '谢谢您的帮助。'
     """
+    if not any(mark in text for mark in _MARKS):
+        return text.strip()
     bare, found = text, 0
     while True:
         bare, tags = _TAG.subn("", bare)
-        bare, ends = _BARE_END.subn("", bare)
+        bare, ends = _BARE_END.subn("", bare) if "束" in bare else (bare, 0)
         found += tags + ends
         if not tags + ends:
             break

@@ -111,7 +111,15 @@ def conclude(chart: Chart, knowledge: Engine, most: int) -> list[Candidate]:
         if other is None:
             break
         chosen.append(other)
-    return chosen
+    if chart.examined:
+        chosen += [Candidate(name, 0.0, key=True) for name in _on_record(chart, knowledge, chosen)]
+    return chosen[:most]
+
+
+def _on_record(chart: Chart, knowledge: Engine, chosen: list[Candidate]) -> list[str]:
+    """List diseases that a report states or the patient has: once tests are done, the record names them too."""
+    rivals = {name for candidate in chosen for name in (candidate.name, *knowledge.diseases[candidate.name].siblings)}
+    return [name for name in dict.fromkeys((*chart.reported, *chart.known)) if name not in rivals]
 
 
 def _linked(chart: Chart, ranked: list[Candidate], knowledge: Engine, chosen: list[Candidate]) -> Candidate | None:

@@ -58,7 +58,7 @@ _TYPED: dict[str, frozenset[str]] = {
 }
 _CHRONIC = frozenset({"慢病", "血压", "血糖", "血脂", "心脏病", "肝炎", "结核", "肾病", "胃病", "哮喘", "卒中", "痛风", "甲状腺", "风湿", "肿瘤", "精神病", "血栓"})
 _MEDICINES = frozenset({"止痛药", "抗凝药", "降压药", "降糖药", "激素", "抗生素", "中药", "保健品", "避孕药", "安眠药", "新药"})
-_CYCLE = frozenset({"末次", "经况", "生育", "孕情", "避孕", "白带", "哺乳"})
+_CYCLE = frozenset({"末次", "经况", "周期", "经量", "痛经", "初潮", "生育", "孕情", "避孕", "白带", "哺乳"})
 _STANDING = re.compile(r"平时|长期|一直|1直|经常|正在|现在|目前|在吃|在用|日常|平常|最近|近期|每天|常年|有没有吃着|还在")
 _DONE = re.compile(r"(?:吃|用|打|抹|涂|服|喷|贴)(?:过|了)|自己")
 _MEASURES = frozenset({"colour", "frequency", "amount", "when", "each", "timing"})
@@ -111,7 +111,9 @@ def _shared(unit: Need, target: Wanted, *, facts: bool = True) -> frozenset[str]
 def _typed(unit: Need, question: str, target: Wanted) -> str | None:
     """Onset, site, character, severity, course: the same aspect of a compatible complaint."""
     allowed = _TYPED[target.type]
-    asked = target.question.aspects & allowed or target.question.aspects
+    asked = target.question.aspects & (allowed | _FIRM) or target.question.aspects
+    if target.type == "site" and (parts := _spreads(unit, question, target)):
+        return f"问及部位 {'、'.join(sorted(parts))}"
     common = unit.aspects & asked
     if not common:
         return None
@@ -124,6 +126,17 @@ def _typed(unit: Need, question: str, target: Wanted) -> str | None:
     return f"同问 {'、'.join(sorted(common))}"
 
 
+_FIRM = frozenset({"where", "radiate", "each", "when"})
+
+
+def _spreads(unit: Need, question: str, target: Wanted) -> frozenset[str]:
+    """List the parts a yes-or-no unit names of those the facts tell beyond the target's question: 屁股、大腿疼不疼？"""
+    ours = concepts(question)
+    told = frozenset().union(*(one.parts for one in target.tells)) - target.asks.parts
+    alike = ours.events & target.asks.events.union(*(one.events for one in target.tells))
+    return ours.parts & told if alike and not unit.aspects & {"when", "frequency", "cause"} else frozenset()
+
+
 def _compatible(unit: Need, target: Wanted) -> bool:
     """Say whether a unit asks about the target's complaint; an elided subject does."""
     ours = unit.complaints
@@ -133,7 +146,7 @@ def _compatible(unit: Need, target: Wanted) -> bool:
     return True
 
 
-_VAGUE = frozenset({"痛", "发凉", "变色", "睡", "食欲", "制动", "防护", "旅居", "洗护", "反应", "关节", "步态", "困", "情绪"})
+_VAGUE = frozenset({"痛", "发凉", "变色", "睡", "食欲", "制动", "防护", "旅居", "洗护", "反应", "关节", "步态", "困", "情绪", "饥饿"})
 
 
 def _elsewhere(question: str, target: Wanted) -> bool:
@@ -239,20 +252,21 @@ def _named_alike(unit: Need, question: str, target: Wanted) -> str | None:
         return None
     ours = concepts(question)
     events = shared_events(ours, target.asks) - _CHIEF
-    if target.type in _TYPED and target.type != "prior_care":
+    if target.type in _TYPED and target.type != "prior_care" and not (ours.parts & target.asks.parts and "where" not in target.question.aspects):
         events -= LOOSE
     return f"同问 {'、'.join(sorted(events))}" if events and not _narrowed(ours, target.asks, events) else None
 
 
 _CHIEF = frozenset({"痛", "睡", "食欲", "关节"})
 
+_EXISTS = re.compile(r"有没有|有无|([一-鿿])不\1|([一-鿿])没\2")
 _ATTRIBUTES = frozenset({"colour", "when", "where", "frequency", "each", "cause", "relief", "treated", "effect"})
 
 
 def _associated(unit: Need, question: str, target: Wanted) -> str | None:
     """The same accompanying symptom, by the thesaurus, the lexicon or its words."""
     extra = unit.aspects & _ATTRIBUTES - target.question.aspects
-    if extra and unit.attribute and not target.question.attribute:
+    if extra and unit.attribute and not target.question.attribute and not _EXISTS.search(question):
         return None
     if "before" in unit.aspects and "before" not in target.question.aspects:
         return None
@@ -265,7 +279,7 @@ def _associated(unit: Need, question: str, target: Wanted) -> str | None:
     shared = _shared(unit, target, facts=False)
     if not shared and not unit.attribute:
         shared = (unit.findings & target.findings) - target.question.setting
-    if shared:
+    if shared and not (ours.events <= LOOSE and ours.parts and target.asks.parts and ours.parts.isdisjoint(target.asks.parts)):
         return f"同问 {'、'.join(sorted(shared))}"
     return _words(question, target) if not unit.findings and not ours.events else None
 
@@ -305,6 +319,8 @@ def _general(unit: Need, question: str, target: Wanted) -> str | None:
     if _measured_apart(unit, target.question) or unit.aspects & {"tests", "radiate"} - target.question.aspects:
         return None
     ours = concepts(question)
+    if target.asks.events - _BOWELS and unit.aspects & _MEASURES - target.question.aspects and not shared_events(ours, target.asks):
+        return None
     if ours.events - _BOWELS and (target.asks.events - _BOWELS or target.question.aspects & _MEASURES) and not shared_events(ours, target.asks):
         return None
     return f"同问 {'、'.join(sorted(shared)) or '一般情况'}"
@@ -352,10 +368,12 @@ def _medication(unit: Need, question: str, target: Wanted) -> str | None:
     ours, theirs = unit.topics & _MEDICINES, target.question.topics & _MEDICINES
     generic = "长期药" in unit.topics or "treated" in unit.aspects
     wanted_generic = "长期药" in target.question.topics or "treated" in target.question.aspects
+    if "过敏" in unit.topics:
+        return None
     named = ours & (theirs | target.topics) or _shared(unit, target) or concepts(question).events & target.asks.events & {"止痛药", "补铁染色"}
     if named and (ours or generic or not unit.attribute):
         return "同问一类药"
-    if not (ours or generic) or unit.topics & {"过敏"} or ours and not named and (theirs or target.topics & _MEDICINES or not wanted_generic):
+    if not (ours or generic) or ours and not named and (theirs or target.topics & _MEDICINES or not wanted_generic):
         return None
     plain, other = normalise(question), normalise(target.text)
     if bool(_DONE.search(plain)) != bool(_DONE.search(other)) and bool(_STANDING.search(plain)) != bool(_STANDING.search(other)):
@@ -391,7 +409,8 @@ def _personal(unit: Need, question: str, target: Wanted) -> str | None:
 def _obstetric(unit: Need, question: str, target: Wanted) -> str | None:
     ours, theirs = unit.topics & _CYCLE, target.question.topics & _CYCLE
     if ours and theirs:
-        return f"同问 {'、'.join(sorted(ours & theirs))}" if ours & theirs else None
+        whole = "经况" in theirs and ours & {"周期", "经量"} or "经况" in ours and theirs & {"周期", "经量"}
+        return f"同问 {'、'.join(sorted(ours & theirs)) or '月经情况'}" if ours & theirs or whole else None
     shared = unit.topics & target.question.topics | _shared(unit, target)
     if ours and ours.isdisjoint(target.topics) or theirs and not ours and "月经" in unit.topics and "末次" in theirs and unit.attribute:
         return None
@@ -434,11 +453,15 @@ def _prior_care(unit: Need, question: str, target: Wanted) -> str | None:
         return None
     if common <= {"treated"} and _STANDING.search(plain) and not _DONE.search(plain) and not _STANDING.search(other):
         return None
+    if _HANDS.search(other) and "药" not in other and not _HANDS.search(plain) and "药" in plain:
+        return None
     ours, theirs = set(_TESTS.findall(plain)), set(_TESTS.findall(other))
     if common <= {"tests"} and ours and theirs and ours.isdisjoint(theirs):
         return None
     return f"同问 {'、'.join(sorted(common))}"
 
+
+_HANDS = re.compile(r"推拿|理疗|按摩|针灸|拔罐")
 
 _RULES: dict[str, Callable[[Need, str, Wanted], str | None]] = {
     "trigger": _trigger,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from meddc_offline.chart import Chart
+from meddc_offline.chart import Chart, is_child
 from meddc_offline.lexicon import Lexicon
 
 ABSENT = 0.5
@@ -26,9 +26,17 @@ ONSET_MISS = 0.85
 SPREAD = 0.45
 REPORTED = 12.0
 KNOWN = 0.6
+NOT_A_CHILD = 0.35
 _SCALE = 3.0
 _PREGNANT = re.compile(r"孕(?!酮)|怀(了|上|着)|停经|胎|产检|预产|末次月经")
-_ADJACENT = {("急性", "亚急性"), ("亚急性", "急性"), ("亚急性", "慢性"), ("慢性", "亚急性"), ("反复", "慢性"), ("慢性", "反复")}
+_ADJACENT = {
+    ("急性", "亚急性"),
+    ("亚急性", "急性"),
+    ("亚急性", "慢性"),
+    ("慢性", "亚急性"),
+    ("反复", "慢性"),
+    ("慢性", "反复"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +65,14 @@ class Engine:
                 self.by_against.setdefault(finding, []).append(name)
         total = max(2, len(self.diseases))
         self.rarity = {
-            finding: 0.3 + 0.7 * (1.0 - math.log(len(names)) / math.log(total)) for finding, names in self.by_finding.items()
+            finding: 0.3 + 0.7 * (1.0 - math.log(len(names)) / math.log(total))
+            for finding, names in self.by_finding.items()
         }
         self.mass = {name: self._mass(disease) for name, disease in self.diseases.items()}
 
     def _mass(self, disease: Any) -> float:
         total = sum(weight * self.rarity[finding] for finding, weight in disease.findings.items())
-        return max(1.0, float(total)) ** SPREAD / _SCALE
+        return float(max(1.0, total) ** SPREAD) / _SCALE
 
     def rank(self, chart: Chart, only: Mapping[str, float] | None = None) -> list[Candidate]:
         """Rank the diseases that some finding supports, best first (ties by name)."""
@@ -86,7 +95,7 @@ class Engine:
         hostile = tuple(finding for finding in disease.against if finding in chart.present)
         points = sum(support.values()) - ABSENT * missing - AGAINST * sum(disease.against[f] for f in hostile)
         key = not disease.key or any(finding in present for finding in disease.key)
-        fit = (1.0 if key else NO_KEY) * age_fit(disease.age, chart.age) * onset_fit(disease.onset, chart.onset)
+        fit = (1.0 if key else NO_KEY) * age_fit(disease.age, chart) * onset_fit(disease.onset, chart.onset)
         if name in chart.reported:
             points += REPORTED
         elif name in chart.known and not chart.examined:
@@ -107,14 +116,16 @@ def possible(disease: Any, chart: Chart) -> bool:
     return disease.department != "产科" or (chart.sex != "男" and _PREGNANT.search(chart.text) is not None)
 
 
-def age_fit(span: Any, years: float | None) -> float:
+def age_fit(span: Any, chart: Chart) -> float:
     """Fall from 1 inside a disease's typical range by the distance from it, relative to the age."""
-    if span is None or years is None:
+    if span is None:
         return 1.0
     low, high = float(span[0]), float(span[1])
-    if low <= years <= high:
+    if chart.age is None:
+        return NOT_A_CHILD if high <= 14 and not is_child(chart) else 1.0
+    if low <= chart.age <= high:
         return 1.0
-    gap = (low - years) / max(1.0, low) if years < low else (years - high) / max(2.0, high)
+    gap = (low - chart.age) / max(1.0, low) if chart.age < low else (chart.age - high) / max(2.0, high)
     return max(0.15, 1.0 - AGE_STEP * 10.0 * gap)
 
 

@@ -18,7 +18,9 @@ _REST_UNSURE = ("别的我没太注意。", "其他的我说不好。", "剩下�
 _NOTHING_MORE = ("别的没什么了。", "暂时想不到别的了。", "就这些了。")
 _ACKNOWLEDGE = ("好的。", "嗯，好的。", "知道了。", "好，我听着。")
 _AGAIN = ("刚才说过，", "还是刚才说的，")
-_IDENTITY = re.compile(r"多大(年纪|岁数|了)?(?!.{0,3}(的|块|个|片))|几岁|年龄|岁数|性别|男(的)?还是女|怎么称呼|是男|多少岁|多大年|几个月大|哪里人")
+_IDENTITY = re.compile(
+    r"多大(年纪|岁数|了)?(?!.{0,3}(的|块|个|片))|几岁|年龄|岁数|性别|男(的)?还是女|怎么称呼|是男|多少岁|多大年|几个月大|哪里人"
+)
 _STORY = frozenset({"associated", "site", "character", "severity", "course", "modifying", "onset", "trigger"})
 _JOINTS = re.compile(r"[、，,;；]|或者?|还是|以及|和|跟|及|并且")
 _FLOOR = 1.15

@@ -23,8 +23,12 @@ _ASSOCIATED = 0.2
 _SURE = 0.6
 _WORTH_ASKING = 4.0
 _WORTH_WHEN_SETTLED = 5.6
-_ONCE = frozenset({"onset", "trigger", "course", "character", "modifying", "severity", "prior_care", "past", "family", "personal"})
-_ASKABLE = frozenset({"symptom", "sign", "general", "past", "trigger", "modifying", "personal", "obstetric", "site", "character"})
+_ONCE = frozenset(
+    {"onset", "trigger", "course", "character", "modifying", "severity", "prior_care", "past", "family", "personal"}
+)
+_ASKABLE = frozenset(
+    {"symptom", "sign", "general", "past", "trigger", "modifying", "personal", "obstetric", "site", "character"}
+)
 _ONE_NEED = frozenset({"onset", "trigger", "character", "severity", "course", "modifying"})
 _BASIC = frozenset({"character", "course", "modifying", "severity", "trigger"})
 _OFTEN = {"prior_care": 2.4, "obstetric": 1.2, "past": 0.5, "general": 0.5, "family": 0.3}
@@ -128,7 +132,11 @@ class Interview:
         weights = [math.exp((candidate.score - leading[0].score) / _TEMPERATURE) for candidate in leading]
         tables = [engine().diseases[candidate.name].findings for candidate in leading]
         names = sorted({name for table in tables for name in table})
-        return {name: _gain(weights, [float(table.get(name, 0.0)) for table in tables]) for name in names if self._unknown(name)}
+        return {
+            name: _gain(weights, [float(table.get(name, 0.0)) for table in tables])
+            for name in names
+            if self._unknown(name)
+        }
 
     def _unknown(self, name: str) -> bool:
         known = name in self.asked or self.chart.present.get(name, 0.0) >= _SURE
@@ -137,7 +145,9 @@ class Interview:
     def _differential_asks(self) -> list[Ask]:
         """Ask for the findings whose answer would move the leading diseases apart the most."""
         findings = engine().lexicon.findings
-        askable = [name for name in self.gains if name in findings and findings[name].ask and findings[name].kind in _ASKABLE]
+        askable = [
+            name for name in self.gains if name in findings and findings[name].ask and findings[name].kind in _ASKABLE
+        ]
         best = sorted(askable, key=lambda name: (-self.gains[name], name))[:8]
         return [_finding_ask(name, self.gains[name]) for name in best]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from meddc_bench.contracts import Context, Options, ReaderView
-from meddc_bench.records import Reading
+from meddc_bench.records import Reading, Turn
+from meddc_bench.text import normalise, polarity
 from meddc_offline.chart import Chart, read_chart
 from meddc_offline.conclusion import conclude
 from meddc_offline.differential import Candidate, engine
@@ -15,6 +17,10 @@ _LATERAL = (
     "急性中耳炎", "特发性面神经麻痹", "三叉神经痛", "自发性气胸", "结核性胸膜炎", "腹股沟疝嵌顿", "乳腺癌", "急性乳腺炎",
     "股骨颈骨折", "股骨头坏死", "膝骨关节炎", "肩周炎", "下肢深静脉血栓形成", "卵巢囊肿蒂扭转", "急性肾盂肾炎", "年龄相关性白内障",
 )  # fmt: skip
+_REPORTED = re.compile(
+    r"脂肪肝|肝囊肿|肾囊肿|肾结石|肺气肿|肺结节|甲状腺结节|前列腺增生|颈动脉(粥样)?硬化(斑块形成)?|颈动脉斑块|腔隙性脑梗死"
+    r"|胸腔积液|脑萎缩|胆囊息肉|肺部感染|肺动脉高压|高脂血症|低钾血症|低钠血症|低蛋白血症|高尿酸血症"
+)
 
 
 class KnowledgeReader:
@@ -28,7 +34,21 @@ class KnowledgeReader:
         chart = read_chart(view.turns)
         chosen = conclude(chart, engine(), view.top_k)
         names = tuple(with_side(candidate, chart) for candidate in chosen)
-        return Reading(text=_rationale(chart, chosen, names), diagnoses=names)
+        stated = _stated(view.turns)
+        diagnoses = tuple(dict.fromkeys((*names, *stated)))[: view.top_k]
+        return Reading(text=_rationale(chart, chosen, names), diagnoses=diagnoses)
+
+
+def _stated(turns: Sequence[Turn]) -> tuple[str, ...]:
+    """List the findings of reports that are diagnoses in themselves (脂肪肝, 颈动脉斑块)."""
+    found: dict[str, None] = {}
+    for turn in turns:
+        if turn.role == "reporter":
+            text = normalise(turn.text)
+            for match in _REPORTED.finditer(text):
+                if polarity(text, match.start(), match.end()) == "present":
+                    found.setdefault(match.group())
+    return tuple(found)
 
 
 def with_side(candidate: Candidate, chart: Chart) -> str:

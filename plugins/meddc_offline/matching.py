@@ -75,7 +75,9 @@ def features(text: str) -> Features:
     broader = frozenset(name for finding in findings | near for name in lexicon.ancestors(finding))
     plain = normalise(text)
     content = squash(_HOLLOW.sub(" ", plain))
-    pairs = frozenset(pair for pair in map("".join, zip(content, content[1:], strict=False)) if not _FAINT.issuperset(pair))
+    pairs = frozenset(
+        pair for pair in map("".join, zip(content, content[1:], strict=False)) if not _FAINT.issuperset(pair)
+    )
     chars = frozenset(f"'{char}" for char in content if char not in _FAINT)
     return Features(findings, near, broader - findings - near, named_things(plain), pairs, chars)
 
@@ -90,7 +92,14 @@ class FactIndex:
         for fact in facts:
             self._counts[f"#{fact.topic}"] = self._counts.get(f"#{fact.topic}", 0) + 1
         for item in self._features:
-            for name in item.findings | item.near | item.broader | {f"={thing}" for thing in item.things} | item.pairs | item.chars:
+            for name in (
+                item.findings
+                | item.near
+                | item.broader
+                | {f"={thing}" for thing in item.things}
+                | item.pairs
+                | item.chars
+            ):
                 self._counts[name] = self._counts.get(name, 0) + 1
 
     def rarity(self, name: str) -> float:
@@ -102,7 +111,9 @@ class FactIndex:
         """Grade every fact as an answer to a question, or to a part of it, best first (ties in the order of the facts)."""
         asked = features(part or question)
         weights = type_weights(question)
-        grades = [self._grade(fact, item, asked, weights) for fact, item in zip(self.facts, self._features, strict=True)]
+        grades = [
+            self._grade(fact, item, asked, weights) for fact, item in zip(self.facts, self._features, strict=True)
+        ]
         return sorted(grades, key=lambda grade: -grade.score)
 
     def _grade(self, fact: Fact, item: Features, asked: Features, weights: dict[str, float]) -> Grade:

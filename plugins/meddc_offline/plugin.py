@@ -24,9 +24,7 @@ def register_policies(register: Register) -> None:
     register("shuffled", "meddc_offline.policies:Shuffled", revision=REVISION)
     register("brief", "meddc_offline.policies:Brief", revision=REVISION)
     register("eager", "meddc_offline.policies:Eager", revision=REVISION)
-    register(
-        "scripted", "meddc_offline.scripted:Scripted", "meddc_offline.scripted:ScriptedOptions", revision=REVISION
-    )
+    register("scripted", "meddc_offline.scripted:Scripted", "meddc_offline.scripted:ScriptedOptions", revision=REVISION)
 
 
 @hookimpl
@@ -46,5 +44,9 @@ def register_judges(register: Register) -> None:
     """Register the lexical judge and the replay of human adjudications."""
     register("lexical", "meddc_offline.lexical:Lexical", revision=REVISION, provides=_STEPS)
     register(
-        "replay", "meddc_offline.replay:Replay", "meddc_offline.replay:ReplayOptions", revision=REVISION, provides=_STEPS
+        "replay",
+        "meddc_offline.replay:Replay",
+        "meddc_offline.replay:ReplayOptions",
+        revision=REVISION,
+        provides=_STEPS,
     )

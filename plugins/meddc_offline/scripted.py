@@ -35,7 +35,9 @@ class Scripted:
             return script[spoken]
         if _diagnoses(script[-1]):
             return script[-1]
-        raise PolicyError(f"the script {self._path.name} has {len(script)} turns and none is left for turn {spoken + 1}")
+        raise PolicyError(
+            f"the script {self._path.name} has {len(script)} turns and none is left for turn {spoken + 1}"
+        )
 
     def _load(self) -> tuple[Reply, ...]:
         if self._script is None:
@@ -48,10 +50,14 @@ def read_script(path: Path) -> tuple[Reply, ...]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8", path=path) from None
+        raise InputError(
+            f"not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8", path=path
+        ) from None
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise InputError(f"cannot read the script: {reason}; give file=PATH of a text or JSONL file", path=path) from None
+        raise InputError(
+            f"cannot read the script: {reason}; give file=PATH of a text or JSONL file", path=path
+        ) from None
     replies = tuple(_reply(line.strip(), path, number) for number, line in enumerate(lines, 1) if line.strip())
     if not replies:
         raise InputError("the script is empty; expected one doctor turn a line", path=path)

@@ -3,6 +3,7 @@
 It serves to see that a question and an answer speak of the same thing (怕光 and 开灯受不了), not to find diseases.
 """
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import re
