@@ -47,7 +47,9 @@ def target_reference(case: dict[str, Any], target: dict[str, Any]) -> Reference:
     return Reference(target["id"], target["question"], inquiry_type=target["inquiry_type"], facts=told)
 
 
-def references(pair: dict[str, Any], known: dict[str, dict[str, Any]], whole: bool) -> tuple[str, tuple[Reference, ...]]:
+def references(
+    pair: dict[str, Any], known: dict[str, dict[str, Any]], whole: bool
+) -> tuple[str, tuple[Reference, ...]]:
     """Give the id of the pair's reference and the references to show with it."""
     case = known.get(pair.get("case") or "")
     if pair["axis"] == "T":
@@ -99,7 +101,8 @@ def main() -> int:
     known, judge = cases(), Lexical()
     table: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     kinds: dict[str, list[bool]] = defaultdict(list)
-    skipped, errors = 0, []
+    skipped = 0
+    errors: list[dict[str, Any]] = []
     for pair in pairs(options.files):
         if pair.get("case") and pair["case"] not in known:
             skipped += 1
@@ -109,20 +112,31 @@ def main() -> int:
         if pair["axis"] == "T" and pair.get("case"):
             table["T, all targets shown"].append((pair["match"], ask(judge, pair, known, whole=True)[0]))
         _, shown = references(pair, known, False)
-        kinds[f"{pair['axis']} {pair.get('kind', '-')} {shown[0].inquiry_type or ''}".strip()].append(verdict == pair["match"])
+        kinds[f"{pair['axis']} {pair.get('kind', '-')} {shown[0].inquiry_type or ''}".strip()].append(
+            verdict == pair["match"]
+        )
         if verdict != pair["match"]:
             errors.append({"pair": pair, "reference": shown[0].text, "facts": shown[0].facts, "reason": reason})
-    report = {
+    report: dict[str, Any] = {
         "axes": {axis: rate(rows) for axis, rows in sorted(table.items())},
-        "right_by_kind": {kind: {"pairs": len(rows), "right": sum(rows) / len(rows)} for kind, rows in sorted(kinds.items())},
+        "right_by_kind": {
+            kind: {"pairs": len(rows), "right": sum(rows) / len(rows)} for kind, rows in sorted(kinds.items())
+        },
         "skipped": skipped,
     }
-    print(json.dumps(report | ({"errors": errors} if options.errors else {}), ensure_ascii=False, indent=1) if options.json else text(report))
-    if options.errors and not options.json:
+    if options.json:
+        listed: dict[str, Any] = {"errors": errors} if options.errors else {}
+        print(json.dumps(report | listed, ensure_ascii=False, indent=1))
+        return 0
+    print(text(report))
+    if options.errors:
         for error in errors:
             pair = error["pair"]
             said = pair.get("question") or pair.get("prediction")
-            print(f"{'FP' if not pair['match'] else 'FN'} {pair['axis']} {pair.get('kind')} | {said} | {error['reference']} | {error['reason']}")
+            print(
+                f"{'FP' if not pair['match'] else 'FN'} {pair['axis']} {pair.get('kind')} | {said} |"
+                f" {error['reference']} | {error['reason']}"
+            )
     return 0
 
 
@@ -130,10 +144,14 @@ def text(report: dict[str, Any]) -> str:
     """Lay a report out for the screen."""
     lines = [
         f"{axis:22} pairs {row['pairs']:5}  tp {row['tp']:5} fp {row['fp']:4} fn {row['fn']:4}  "
-        + "  ".join(f"{key} {row[key]:.3f}" if row[key] is not None else f"{key} -" for key in ("precision", "recall", "f1"))
+        + "  ".join(
+            f"{key} {row[key]:.3f}" if row[key] is not None else f"{key} -" for key in ("precision", "recall", "f1")
+        )
         for axis, row in report["axes"].items()
     ]
-    lines += [f"  {kind:34} {row['pairs']:5}  right {row['right']:.3f}" for kind, row in report["right_by_kind"].items()]
+    lines += [
+        f"  {kind:34} {row['pairs']:5}  right {row['right']:.3f}" for kind, row in report["right_by_kind"].items()
+    ]
     return "\n".join([*lines, f"skipped (case not found): {report['skipped']}"])
 
 

@@ -21,9 +21,10 @@ from meddc_bench.records import Action, Form
 from meddc_bench.text import clean
 
 _THINK = re.compile(
-    r"[<＜]\s{0,9}(?P<close>[/／]?)\s{0,9}(?:think|thinking|reasoning)\b[^<>＜＞]{0,80}[>＞]", re.IGNORECASE
+    r"[<＜]\s{0,9}(?P<close>[/／]?)\s{0,9}(?:think|thinking|reasoning)\b[^<>＜＞/]{0,80}[>＞]", re.IGNORECASE
 )
 _ELEMENT = re.compile(r"<([A-Za-z_]+)\s{0,9}>")
+_ANY_TAG = re.compile(r"</?[A-Za-z_]+>")
 _WRAPPING = re.compile(r"```[a-zA-Z]*|</?tool_call>")
 _NUMBER = re.compile(r"^\s*(?:\d+(?:[、)）]|[.．](?!\d))|[-*•])\s*")
 _SINGULAR = {"diagnosis": "diagnoses", "test": "tests"}
@@ -114,7 +115,7 @@ def _from_calls(calls: Sequence[Call], text: str, items: Mapping[str, MenuItem])
         if found is None:
             violations.append("tool arguments are not JSON")
         arguments = {} if found is None else found
-    if name not in items:
+    if not isinstance(name, str) or name not in items:
         violations.append(f"unknown tool {clean(str(name))[:40]!r}")
         return _said(text, items, violations)
     return _checked(items[name], arguments, "tool", violations, text)
@@ -138,7 +139,7 @@ def _from_xml(text: str, items: Mapping[str, MenuItem]) -> tuple[Action, str] | 
     outside = (text[: opening.start()] + rest).strip()
     if outside:
         violations.append("text outside the action")
-    return _checked(item, _body_arguments(body.strip(), item), "xml", violations, outside)
+    return _checked(item, _body_arguments(_WRAPPING.sub("", body).strip(), item), "xml", violations, outside)
 
 
 @functools.lru_cache(maxsize=64)
@@ -152,18 +153,17 @@ def _openings(names: tuple[str, ...]) -> re.Pattern[str]:
 
 def _body_arguments(body: str, item: MenuItem) -> Any:
     """Arguments in an XML action: JSON, child elements, or plain text (one item a line)."""
-    if body.startswith(("{", "[", "｛", "［", "`")) and (found := _json_value(body)) is not None:
+    found = _json_value(body) if body.startswith(("{", "[", "｛", "［")) else None
+    if found is not None or (body.startswith(("{", "｛")) and item.name != "ask"):
         return found
-    arguments: dict[str, Any] = {}
-    declared = item.parameters.get("properties", {})
+    arguments: dict[str, list[str]] = {}
     for tag, value in _children(body):
-        key = _SINGULAR.get(tag, tag)
-        if key in declared:
-            nested = [inner.strip() for _, inner in _children(value)]
-            arguments.setdefault(key, []).extend(nested or _lines(value))
-    if arguments:
+        nested = list(_children(value))
+        values = [inner.strip() for name, inner in nested if name == "name"] or [inner.strip() for _, inner in nested]
+        arguments.setdefault(_SINGULAR.get(tag, tag), []).extend(values or _lines(value))
+    if not arguments.keys().isdisjoint(item.parameters.get("properties", {})):
         return arguments
-    return {_main(item): body if item.name == "ask" else _lines(body)}
+    return {_main(item): body if item.name == "ask" else _lines(_ANY_TAG.sub("\n", body))}
 
 
 def _children(body: str) -> Iterator[tuple[str, str]]:
@@ -258,18 +258,18 @@ def _repaired(text: str, start: int) -> tuple[str, list[int]]:
 
 
 def _drop_comma(out: list[str], places: list[int]) -> None:
-    while out and out[-1].isspace():
-        out.pop(), places.pop()
-    if out and out[-1] == ",":
-        out.pop(), places.pop()
+    """Take back a comma, and the blanks after it, that nothing follows."""
+    kept = len(out)
+    while kept and out[kept - 1].isspace():
+        kept -= 1
+    if kept and out[kept - 1] == ",":
+        del out[kept - 1 :], places[kept - 1 :]
 
 
 # ── arguments ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _checked(
-    item: MenuItem, arguments: Any, form: Form, violations: list[str], text: str
-) -> tuple[Action, str]:
+def _checked(item: MenuItem, arguments: Any, form: Form, violations: list[str], text: str) -> tuple[Action, str]:
     """Keep the arguments the menu item declares; lists of text are cleaned, a lone text becomes a list."""
     declared = item.parameters.get("properties", {})
     main = _main(item)
@@ -305,7 +305,12 @@ def _text(value: Any) -> str:
     """Write a value as text: a list of texts one a line, anything else that is not text as JSON."""
     if isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
         value = "\n".join(value)
-    return _public(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
+    if not isinstance(value, str):
+        try:
+            value = json.dumps(value, ensure_ascii=False, default=str)
+        except (TypeError, ValueError, RecursionError):  # what a plugin's own mapping may hold
+            value = ""
+    return _public(value)
 
 
 def _texts(value: Any, key: str, violations: list[str]) -> list[str]:

@@ -6,40 +6,75 @@ import asyncio
 import inspect
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from concurrent.futures import CancelledError as FutureCancelledError
 from concurrent.futures import Future
 from typing import Any
 
 from meddc_bench.errors import StageError
+from meddc_bench.text import clean
 
 
 class DaemonPool:
-    """Threads that never keep the process alive, started as they are needed."""
+    """Threads that never keep the process alive, started as they are needed, as many as the pool is wide.
+
+    A thread whose caller has given up on it is written off: another may take its place, so that a call that hangs does
+    not starve the others. At most nine times the width are written off.
+    """
 
     def __init__(self, width: int):
-        self._width = width
+        self._width, self._limit = width, 10 * width
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = queue.SimpleQueue()
-        self._threads = 0
-        self._idle = threading.Semaphore(0)
+        self._lock = threading.Lock()
+        self._threads = self._unfinished = 0
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
         """Run a function in the pool."""
         future: Future[Any] = Future()
         self._jobs.put((future, function, args))
-        if not self._idle.acquire(blocking=False) and self._threads < self._width:
+        with self._lock:
+            self._unfinished += 1
+            self._start_if_short()
+        return future
+
+    def write_off(self) -> None:
+        """Let another thread take the place of one that hangs."""
+        with self._lock:
+            self._width = min(self._width + 1, self._limit)
+            self._start_if_short()
+
+    def _start_if_short(self) -> None:
+        if self._threads < min(self._unfinished, self._width):
             self._threads += 1
             threading.Thread(target=self._work, daemon=True, name=f"adapter-{self._threads}").start()
-        return future
 
     def _work(self) -> None:
         while True:
             future, function, args = self._jobs.get()
             if future.set_running_or_notify_cancel():
                 try:
-                    future.set_result(function(*args))
+                    result = function(*args)
                 except BaseException as error:  # handed to the caller, whatever it is
-                    future.set_exception(error)
-            self._idle.release()
+                    self._finish()
+                    future.set_exception(_raisable(error))
+                else:
+                    self._finish()
+                    future.set_result(result)
+            else:
+                self._finish()
+
+    def _finish(self) -> None:
+        with self._lock:
+            self._unfinished -= 1
+
+
+def _raisable(error: BaseException) -> BaseException:
+    """Replace what a future cannot carry, or what would stop the loop or its task, by a RuntimeError."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration | FutureCancelledError):
+        return error
+    replacement = RuntimeError(f"raised {type(error).__name__}: {error}".rstrip(": "))
+    replacement.__cause__ = error
+    return replacement
 
 
 class Caller:
@@ -59,8 +94,13 @@ class Caller:
         if self._timeout is None:
             result = await self._run(method, args)
         else:
-            async with asyncio.timeout(self._timeout):
-                result = await self._run(method, args)
+            try:
+                async with asyncio.timeout(self._timeout) as limit:
+                    result = await self._run(method, args)
+            except TimeoutError as error:
+                if not limit.expired():
+                    raise
+                raise TimeoutError(f"no answer within {self._timeout:g} seconds") from error
         if not isinstance(result, returns):
             owner = getattr(method, "__qualname__", repr(method))
             raise TypeError(f"{owner} gave {type(result).__name__}, expected {returns.__name__}")
@@ -68,9 +108,28 @@ class Caller:
 
     async def _run(self, method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         if inspect.iscoroutinefunction(method):
-            return await method(*args)
-        result = await asyncio.wrap_future(self._pool.submit(method, *args))
-        return await result if inspect.isawaitable(result) else result
+            return await _contained(method(*args))
+        future = self._pool.submit(method, *args)
+        try:
+            result = await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            if not future.cancel() and not future.done():
+                self._pool.write_off()
+            raise
+        return await _contained(result) if inspect.isawaitable(result) else result
+
+
+async def _contained(result: Awaitable[Any]) -> Any:
+    """Await what an adapter gave; it can end neither the program nor the task it is called from."""
+    try:
+        return await result
+    except SystemExit as error:
+        raise _raisable(error) from error
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise _raisable(error) from error
 
 
 class StageFailure(Exception):
@@ -89,5 +148,5 @@ def failure(error: Exception, allowed: type[StageError]) -> StageFailure:
 
 
 def _words(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(clean(str(error)).split()) or type(error).__name__
     return text if len(text) <= 500 else text[:499] + "…"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -17,42 +17,44 @@ LABEL = r"^[a-z0-9._-]{1,64}$"
 
 
 class Role(Config):
-    """An adapter of the campaign: its label, the plugin's name and options."""
+    """An adapter of the campaign."""
 
-    name: str
-    label: str = Field(pattern=LABEL)
-    options: dict[str, Any] = {}
+    name: str = Field(description="The plugin's name.")
+    label: str = Field(pattern=LABEL, description="What it is called in results; its name in lower case if left out.")
+    options: dict[str, Any] = Field({}, description="The plugin's options.")
 
 
 class ProtocolChoices(Config):
     """Protocol options that a campaign may set for all its tasks; each makes the instrument a custom one."""
 
-    view: Literal["cut", "mask", "full"] | None = None
-    volunteered: Literal["unmatched", "all", "off"] | None = None
-    empty_on_failure: bool | None = None
-    top_k: int | None = Field(None, ge=1, le=50)
+    view: Literal["cut", "mask", "full"] | None = Field(None, description="What a reader sees of an early diagnosis.")
+    volunteered: Literal["unmatched", "all", "off"] | None = Field(
+        None, description="Which targets are checked for having been volunteered."
+    )
+    empty_on_failure: bool | None = Field(None, description="The paper's rule: a failed judge step is an empty list.")
+    top_k: int | None = Field(None, ge=1, le=50, description="Diagnoses that count.")
 
 
 class Campaign(Config):
-    """A campaign. Every key but `tasks` and `policies` has a default; roles left out come from the task's instrument."""
+    """A campaign. Every key but `tasks` and `policies` has a default; the task's instrument fills roles left out."""
 
-    tasks: tuple[str, ...] = ()
-    policies: tuple[Role, ...] = ()
-    patients: tuple[Role, ...] = ()
-    readers: tuple[Role, ...] = ()
-    judges: tuple[Role, ...] = ()
-    instrument: str = "offline"
-    include_path: tuple[str, ...] = ()
-    repeats: int | None = Field(None, ge=1, le=1000)
-    asks: int = Field(1, ge=1, le=100)
-    seed: int = 0
-    limit: int | None = Field(None, ge=1)
+    tasks: tuple[str, ...] = Field((), description="Tasks or groups, by name or path.")
+    policies: tuple[Role, ...] = Field((), description="The policies to evaluate.")
+    patients: tuple[Role, ...] = Field((), description="Simulated patients; the instrument's where left out.")
+    readers: tuple[Role, ...] = Field((), description="Readers, or `own`; the instrument's where left out.")
+    judges: tuple[Role, ...] = Field((), description="Judges; the instrument's where left out.")
+    instrument: str = Field("offline", description="The task's named patient, readers and judge.")
+    include_path: tuple[str, ...] = Field((), description="More folders to look for tasks in.")
+    repeats: int | None = Field(None, ge=1, le=1000, description="Repeats of each history; the task's where left out.")
+    asks: int = Field(1, ge=1, le=100, description="Times each judge is asked, for noise floors.")
+    seed: int = Field(0, description="Seed of the run.")
+    limit: int | None = Field(None, ge=1, description="Only the first N cases of each task.")
     protocol: ProtocolChoices = ProtocolChoices()
-    max_connections: int = Field(16, ge=1, le=4096)
-    max_retries: int = Field(2, ge=0, le=100)
-    timeout: float | None = Field(None, gt=0)
-    predict_only: bool = False
-    output_path: str | None = None
+    max_connections: int = Field(16, ge=1, le=4096, description="Consultations in progress at once.")
+    max_retries: int = Field(2, ge=0, le=100, description="Retries of infrastructure failures.")
+    timeout: float | None = Field(None, gt=0, allow_inf_nan=False, description="Seconds an adapter's call may take.")
+    predict_only: bool = Field(False, description="Roll out only.")
+    output_path: str | None = Field(None, description="Run folder.")
 
 
 HOW: frozenset[str] = frozenset({"max_connections", "max_retries", "timeout", "output_path", "include_path"})
@@ -85,7 +87,21 @@ def build(data: Mapping[str, Any]) -> Campaign:
         for label in labels:
             if labels.count(label) > 1:
                 raise UsageError(f"{kind}: the label {label!r} is used twice; give one another: NEW_LABEL={label}")
+    for role in campaign.readers:
+        _check_condition(role)
     return campaign
+
+
+def _check_condition(role: Role) -> None:
+    """Keep the conditions `emitted` and `own` apart from readers: they have no options and only their own labels."""
+    from meddc_bench.registry import RESERVED  # here, so that `--help` loads neither plugins nor numpy
+
+    reserved = RESERVED["reader"]
+    if role.name in reserved and role.options:
+        raise UsageError(f"reader {role.name!r} is a condition of the core and has no options")
+    if role.name != role.label and not reserved.isdisjoint((role.name, role.label)):
+        kept = ", ".join(sorted(reserved))
+        raise UsageError(f"readers: {role.label}={role.name}: {kept} are conditions of the core and keep their labels")
 
 
 def parse_roles(kind: str, names: Sequence[str], arguments: Sequence[str]) -> list[dict[str, Any]]:
@@ -99,9 +115,10 @@ def parse_roles(kind: str, names: Sequence[str], arguments: Sequence[str]) -> li
     for argument in arguments:
         label, given = _split_label(argument, labels)
         if label is None and len(roles) != 1:
+            shown = _without_values(argument)
             raise UsageError(
-                f"--{kind}-args {argument}: there is {'no' if not roles else 'more than one'} {kind}; "
-                f"write LABEL:{argument}" + (f" with one of {', '.join(labels)}" if labels else "")
+                f"--{kind}-args {shown}: there is {'no' if not roles else 'more than one'} {kind}; "
+                f"write LABEL:{shown}" + (f" with one of {', '.join(labels)}" if labels else "")
             )
         role = roles[0] if label is None else roles[labels.index(label)]
         role["options"].update(_options(kind, given))
@@ -111,10 +128,15 @@ def parse_roles(kind: str, names: Sequence[str], arguments: Sequence[str]) -> li
 def _split_label(argument: str, labels: Sequence[str]) -> tuple[str | None, str]:
     head, colon, rest = argument.partition(":")
     if colon and "=" not in head:
-        if head not in labels:
-            raise UsageError(f"{argument}: no label {head!r}; {suggest(head, labels)}")
-        return head, rest
+        if head.lower() not in labels:
+            raise UsageError(f"{_without_values(argument)}: no label {head!r}; {suggest(head, labels)}")
+        return head.lower(), rest
     return None, argument
+
+
+def _without_values(argument: str) -> str:
+    """Show an argument's label and keys: a value may be a key to an endpoint."""
+    return re.sub(r"=[^,]*", "=…", argument)
 
 
 def _options(kind: str, text: str) -> dict[str, Any]:
@@ -122,7 +144,7 @@ def _options(kind: str, text: str) -> dict[str, Any]:
     for part in text.split(","):
         key, equals, value = part.partition("=")
         if not equals or not key.strip():
-            raise UsageError(f"--{kind}-args {text}: expected key=value")
+            raise UsageError(f"--{kind}-args {_without_values(text)}: expected key=value[,key=value]")
         out[key.strip()] = value
     return out
 
@@ -139,8 +161,3 @@ def _long(role: Any) -> Any:
     if isinstance(role, dict) and isinstance(role.get("name"), str):
         return {"label": role["name"].lower(), "options": {}, **role}
     return role
-
-
-def environment_default(flag: str) -> str | None:
-    """Return the environment's value of a flag: MEDDC_<FLAG>."""
-    return os.environ.get("MEDDC_" + flag.upper().replace("-", "_"))

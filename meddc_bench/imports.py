@@ -9,22 +9,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from meddc_bench.actions import split_reasoning
 from meddc_bench.campaign import HOW, Campaign
 from meddc_bench.contracts import Fault, Imported
-from meddc_bench.errors import InputError, PluginError, UsageError
+from meddc_bench.errors import InputError, PluginError, StoreError, UsageError
 from meddc_bench.fingerprint import digest
 from meddc_bench.orchestrator import head_of
 from meddc_bench.pipeline.rollout import history_hash
 from meddc_bench.plan import CORE_REVISION, Job, TaskBench, build_benches
-from meddc_bench.records import Case, Key
+from meddc_bench.records import Case, History, Key, Note
 from meddc_bench.registry import Registry
 from meddc_bench.resources import shipped
-from meddc_bench.store import Entry, Store
+from meddc_bench.store import Entry, Store, storable
 from meddc_bench.task import Task, TaskFile, load_task
-from meddc_bench.text import safe_name
+from meddc_bench.text import clean, safe_name
 from meddc_bench.wiring import Adapter
 
 PATIENT = "imported"
+MOST_REPEATS = 1000
 
 
 @dataclass
@@ -89,7 +93,7 @@ def read_into(store: Store, importer: Adapter, files: Sequence[Path], known: dic
         try:
             for one in importer.get().read(file):
                 _take(one, found, store, importer, task_name)
-        except (InputError, UsageError):
+        except (UsageError, StoreError):
             raise
         except Exception as error:
             raise PluginError(importer.registration.plugin, f"{importer.name} failed on {file}: {error}") from error
@@ -112,19 +116,37 @@ def _take(one: Any, found: Import, store: Store, importer: Adapter, task_name: s
     elif isinstance(one, Imported):
         key = (one.policy, one.case, one.repeat)
         if key in found.ids:
-            found.faults.append(Fault(one.case, f"a second history of {one.policy}, repeat {one.repeat}; the first counts"))
+            again = f"a second history of {one.policy}, repeat {one.repeat}; the first counts"
+            found.faults.append(Fault(one.case, again))
             return
-        record_id = digest(["history", CORE_REVISION, task_name, importer.identity, *key, history_hash(one.history)])
+        if not 0 <= one.repeat < MOST_REPEATS:
+            found.faults.append(Fault(one.case, f"repeat {one.repeat} is not one of 0 to {MOST_REPEATS - 1}"))
+            return
+        kept = storable(_entered(one.history))
+        record_id = digest(["history", CORE_REVISION, task_name, importer.identity, *key, history_hash(kept.record)])
         found.ids[key] = record_id
         found.histories[one.policy] += 1
         if record_id not in store:
             entry = Entry(
-                stage="history", id=record_id, outcome="scored", head=head_of(one.history),
+                stage="history", id=record_id, outcome="scored", head=head_of(kept.record),
                 key=Key(task=task_name, case=one.case, policy=one.policy, patient=PATIENT, repeat=one.repeat),
             )  # fmt: skip
-            store.append(entry, one.history)
+            store.append(entry, kept)
     else:
         raise TypeError(f"gave {type(one).__name__}; expected Case, Imported or Fault")
+
+
+def _entered(history: History) -> History:
+    """Clean the texts as a rollout does on entry: no escapes, no invisible characters, hidden reasoning kept apart."""
+    turns, notes = [], dict(history.notes)
+    for turn in history.turns:
+        text, thought = split_reasoning(clean(turn.text)) if turn.role == "doctor" else (clean(turn.text), "")
+        if thought:
+            note = notes.get(str(turn.index), Note())
+            kept = "\n".join(part for part in (note.reasoning, thought) if part)
+            notes[str(turn.index)] = msgspec.structs.replace(note, reasoning=kept)
+        turns.append(msgspec.structs.replace(turn, text=text) if text != turn.text else turn)
+    return msgspec.structs.replace(history, turns=tuple(turns), notes=notes)
 
 
 def import_benches(
@@ -155,7 +177,8 @@ def import_benches(
 def default_folder(importer: Adapter, campaign: Campaign, files: Sequence[Path]) -> Path:
     """Return `runs/<importer>-<digest>`: the same command finds its folder again."""
     what = {key: value for key, value in campaign.model_dump(mode="json").items() if key not in HOW}
-    return Path("runs") / f"{safe_name(importer.name, 80)}-{digest([what, importer.identity, [str(one) for one in files]])[:8]}"
+    short = digest([what, importer.identity, [str(one) for one in files]])[:8]
+    return Path("runs") / f"{safe_name(importer.name, 80)}-{short}"
 
 
 def fault_lines(faults: Sequence[Fault], most: int = 20) -> Iterator[str]:

@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
 
 from meddc_bench.adapters import Caller, StageFailure
-from meddc_bench.errors import StoreError
+from meddc_bench.errors import PluginError, StoreError, UsageError
 from meddc_bench.fingerprint import derive_seed
 from meddc_bench.pipeline.judge import judge_reading, judge_trajectory
 from meddc_bench.pipeline.read import read_emitted, read_own, read_with
 from meddc_bench.pipeline.rollout import Rollout, doctor_hash, history_hash, roll_out
 from meddc_bench.plan import Condition, Job, TaskBench
 from meddc_bench.records import Action, Axis, History, Key, Reading, Record, TraceStep, Turn, Usage
-from meddc_bench.store import Entry, Head, Store
+from meddc_bench.store import Entry, Head, Storable, Store, storable
+from meddc_bench.text import clean
 from meddc_bench.wiring import Adapter
 
 FINAL = frozenset({"scored", "policy_failed", "excluded"})
@@ -42,6 +45,8 @@ class Progress:
     reasons: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
     stopped: str | None = None
+    closing: list[str] = field(default_factory=list)
+    """What went wrong when adapters were closed; no record depends on it."""
 
 
 class TooManyFailures(Exception):
@@ -53,56 +58,95 @@ class Orchestrator:
 
     def __init__(
         self, store: Store, *, width: int = 16, retries: int = 2, timeout: float | None = None,
-        predict_only: bool = False, fail_after: int | None = None, on_progress: Callable[[Progress], None] | None = None,
+        predict_only: bool = False, fail_after: int | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
     ):  # fmt: skip
         self._store = store
         self._width, self._retries = width, retries
         self._caller = Caller(width, timeout)
         self._predict_only, self._fail_after = predict_only, fail_after
-        self._on_progress = on_progress or (lambda progress: None)
+        self._on_progress = on_progress or (lambda _: None)
         self.progress = Progress()
 
-    def run(self, benches: Iterable[TaskBench], jobs: Iterable[Job] | None = None) -> Progress:
-        """Make all missing records; SIGINT and SIGTERM stop it cleanly, a second one at once."""
+    def run(self, benches: Iterable[TaskBench], wanted: Callable[[Job], bool] | None = None) -> Progress:
+        """Make all missing records; SIGINT and SIGTERM stop it cleanly, a second one at once.
+
+        Args:
+            wanted: which jobs to do (default: all).
+
+        Raises:
+            UsageError, PluginError: an adapter that is needed cannot be built; nothing was made.
+            StoreError: a record could not be stored.
+        """
         benches = list(benches)
         self.progress.expected = sum(
             len(bench.cases) * bench.repeats * len(bench.policies) * len(bench.patients) for bench in benches
         )
-        work = iter(jobs) if jobs is not None else (job for bench in benches for job in bench.jobs())
+
+        def jobs() -> Iterator[Job]:
+            return (job for bench in benches for job in bench.jobs() if wanted is None or wanted(job))
+
+        self._build_needed(jobs())
         try:
-            asyncio.run(self._run(work, benches))
+            asyncio.run(self._run(jobs(), benches))
         except asyncio.CancelledError:
             self.progress.interrupted = True
         except TooManyFailures as error:
             self.progress.stopped = str(error)
         return self.progress
 
+    def _build_needed(self, jobs: Iterator[Job]) -> None:
+        """Build the adapters that a missing history needs: a key not set stops the run before anything is spent."""
+        seen: set[tuple[int, int, int]] = set()
+        for job in jobs:
+            pair = (id(job.bench), id(job.policy), id(job.patient))
+            if pair in seen or not self._missing(job.history_id):
+                continue
+            seen.add(pair)
+            measuring = () if self._predict_only else (*job.bench.judges, *_readers(job.bench))
+            for adapter in (job.policy, job.patient, job.bench.environment, *measuring):
+                try:
+                    adapter.get()
+                except (UsageError, PluginError):
+                    raise
+                except (Exception, SystemExit):  # a plugin's defect: recorded with the first record that needs it
+                    continue
+
     async def _run(self, work: Iterator[Job], benches: list[TaskBench]) -> None:
         main = asyncio.current_task()
         assert main is not None
-        _stop_on_signals(main)
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self._width):
-                    group.create_task(self._worker(work))
-        except BaseExceptionGroup as errors:
-            raise _first(errors) from None
-        finally:
-            for adapter in _adapters(benches):
+        with _Signals(main):
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(self._width):
+                        group.create_task(self._worker(work))
+            except BaseExceptionGroup as errors:
+                raise _first(errors) from None
+            finally:
+                await self._close(benches)
+
+    async def _close(self, benches: list[TaskBench]) -> None:
+        for adapter in _adapters(benches):
+            try:
                 await adapter.aclose()
+            except Exception as error:  # a plugin's defect: all that was to be recorded is
+                self.progress.closing.append(f"{adapter.kind} {adapter.label}: {_reason(_described(error))}")
 
     async def _worker(self, work: Iterator[Job]) -> None:
+        made = self.progress.made
         for job in work:
+            before = made.total()
             await self._do(job)
             self.progress.done += 1
             self._on_progress(self.progress)
-            await asyncio.sleep(0)
+            if made.total() != before:
+                await asyncio.sleep(0)
 
     async def _do(self, job: Job) -> None:
-        history = await self._history(job)
-        if self._predict_only or self._store.outcome(job.history_id) != "scored":
-            return
-        await self.after_history(job, job.history_id, history)
+        history_id = job.history_id
+        history = await self._history(job, history_id) if self._missing(history_id) else None
+        if not self._predict_only and self._store.outcome(history_id) == "scored":
+            await self.after_history(job, history_id, history)
 
     async def after_history(self, job: Job, history_id: str, history: History | None) -> None:
         """Make the readings and the evidence of a history that is in the store."""
@@ -125,13 +169,9 @@ class Orchestrator:
     def _missing(self, record_id: str) -> bool:
         return self._store.outcome(record_id) not in FINAL
 
-    async def _history(self, job: Job) -> History | None:
-        if not self._missing(job.history_id):
-            return None
+    async def _history(self, job: Job, history_id: str) -> History | None:
         bench = job.bench
-        key = Key(
-            task=bench.task.name, case=job.case.id, policy=job.policy.label, patient=job.patient.label, repeat=job.repeat
-        )
+        key = _key(job)
         rollouts: list[Rollout] = []
 
         async def make() -> History:
@@ -145,7 +185,8 @@ class Orchestrator:
         def partial() -> History | None:
             return rollouts[-1].history if rollouts else None
 
-        return await self._make("history", job.history_id, key, make, head_of, partial)
+        made: History | None = await self._make("history", history_id, key, make, head_of, partial)
+        return made
 
     async def _reading(
         self, job: Job, condition: Condition, reading_id: str, history_id: str, loaded: _Lazy
@@ -169,7 +210,8 @@ class Orchestrator:
                 condition.reader.get(), bench.task, history, hash_, seed=seed, caller=self._caller
             )
 
-        return await self._make("reading", reading_id, key, make, lambda reading: Head(cut_at=reading.cut_at))
+        made: Reading | None = await self._make("reading", reading_id, key, make, _head_of_reading)
+        return made
 
     async def _trajectory(self, job: Job, judge: Adapter, ask: int, history_id: str, loaded: _Lazy) -> None:
         bench, case = job.bench, job.case
@@ -210,26 +252,29 @@ class Orchestrator:
     ) -> Any:  # fmt: skip
         """Make one record, with retries for the infrastructure's failures, and store it with its outcome."""
         attempts = 0
-        outcome, reason, record = "scored", None, None
+        outcome: Any = "scored"
+        reason: str | None = None
+        found: Storable | None = None
         try:
             async for attempt in AsyncRetrying(
                 stop=stop_after_attempt(1 + self._retries),
                 wait=wait_exponential(multiplier=0.05, max=2),
-                retry=retry_if_exception(lambda error: isinstance(error, StageFailure) and error.outcome == "infra_failed"),
+                retry=retry_if_exception(_may_pass),
                 reraise=True,
             ):
                 with attempt:
                     attempts += 1
-                    record = await _attributed(make)
+                    found = await _attributed(make)
         except StageFailure as failed:
-            outcome, reason = failed.outcome, failed.reason
-            record = partial() if partial is not None else None
-        found = head(record) if head is not None and record is not None else None
+            outcome, reason = failed.outcome, _reason(failed.reason)
+            found = _storable_part(partial)
+        record: Any = found.record if found is not None else None
         entry = Entry(
-            stage=stage, id=record_id, outcome=outcome, key=key, reason=reason, attempts=attempts, head=found,
+            stage=stage, id=record_id, outcome=outcome, key=key, reason=reason, attempts=attempts,
+            head=head(record) if head is not None and record is not None else None,
             usage=Usage(calls=attempts) if attempts > 1 else None,
         )  # fmt: skip
-        self._store.append(entry, record)
+        self._store.append(entry, found)
         self._count(stage, outcome, reason)
         return record if outcome == "scored" else None
 
@@ -241,7 +286,8 @@ class Orchestrator:
             progress.reasons.setdefault(outcome, reason or "")
         bad = sum(count for name, count in progress.failed.items() if name not in FINAL)
         if self._fail_after is not None and bad > self._fail_after:
-            raise TooManyFailures(f"{bad} records failed, more than --fail-on-error {self._fail_after} allows; last: {reason}")
+            limit = f"more than --fail-on-error {self._fail_after} allows"
+            raise TooManyFailures(f"{bad} records failed, {limit}; last: {reason}")
 
 
 class _Lazy:
@@ -278,13 +324,62 @@ def _trace_step(turn: Turn) -> TraceStep:
     return TraceStep(round=turn.round, name=action.name, form=action.form, violations=len(action.violations))
 
 
-async def _attributed(make: Callable[[], Any]) -> Any:
+def _may_pass(error: BaseException) -> bool:
+    return isinstance(error, StageFailure) and error.outcome == "infra_failed"
+
+
+def _head_of_reading(reading: Reading) -> Head:
+    return Head(cut_at=reading.cut_at)
+
+
+async def _attributed(make: Callable[[], Any]) -> Storable:
+    """Make a record fit for the store; whatever a plugin raises instead is that record's outcome and no one else's.
+
+    Only the run's own cancellation and a full disk go through: not a plugin's `sys.exit()`, nor a cancellation of its
+    own that leaks. What a plugin made of the run's cancellation is dropped.
+    """
     try:
-        return await make()
-    except (StageFailure, StoreError):
+        made = storable(await make())
+    except (StoreError, GeneratorExit):
         raise
-    except Exception as error:  # a plugin's or a stage's defect: recorded as this record's outcome
-        raise StageFailure("infra_failed", f"{type(error).__name__}: {' '.join(str(error).split())[:400]}") from error
+    except BaseException as error:
+        if _cancelled():
+            raise asyncio.CancelledError from error
+        if isinstance(error, StageFailure):
+            raise
+        raise StageFailure("infra_failed", _described(error)) from error
+    if _cancelled():
+        raise asyncio.CancelledError
+    return made
+
+
+def _cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _storable_part(partial: Callable[[], Record | None] | None) -> Storable | None:
+    """Keep what there is of a record that failed, where it can be kept."""
+    record = partial() if partial is not None else None
+    try:
+        return storable(record) if record is not None else None
+    except (msgspec.ValidationError, TypeError):
+        return None
+
+
+def _described(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:400]}"
+
+
+_KEYS = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+
+
+def _reason(text: str) -> str:
+    """Make an exception's words fit for the store and the screen: no escapes, and no key of the environment."""
+    for name, value in os.environ.items():
+        if len(value) >= 8 and _KEYS.search(name):
+            text = text.replace(value, f"[{name}]")
+    return clean(text)
 
 
 def _key(job: Job, **parts: Any) -> Key:
@@ -294,30 +389,42 @@ def _key(job: Job, **parts: Any) -> Key:
     )  # fmt: skip
 
 
+def _readers(bench: TaskBench) -> list[Adapter]:
+    return [condition.reader for condition in bench.conditions if condition.reader is not None]
+
+
 def _adapters(benches: Iterable[TaskBench]) -> list[Adapter]:
     found: dict[int, Adapter] = {}
     for bench in benches:
-        readers = [condition.reader for condition in bench.conditions if condition.reader is not None]
-        for adapter in (bench.environment, *bench.policies, *bench.patients, *bench.judges, *readers):
+        for adapter in (bench.environment, *bench.policies, *bench.patients, *bench.judges, *_readers(bench)):
             found[id(adapter)] = adapter
     return list(found.values())
 
 
-def _stop_on_signals(main: asyncio.Task[Any]) -> None:
-    loop = asyncio.get_running_loop()
-    state = {"stopping": False}
+class _Signals:
+    """The first SIGINT or SIGTERM cancels the run, a second one leaves at once, even from an adapter that blocks."""
 
-    def stop() -> None:
-        if state["stopping"]:
+    def __init__(self, main: asyncio.Task[Any]):
+        self._main, self._stopping = main, False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            try:
+                self._before[number] = signal.signal(number, self._stop)
+            except ValueError:  # not the main thread: the host program takes the signals
+                return
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _stop(self, number: int, frame: object) -> None:
+        if self._stopping:
             os._exit(130)
-        state["stopping"] = True
-        main.cancel()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        try:
-            loop.add_signal_handler(number, stop)
-        except (NotImplementedError, RuntimeError, ValueError):
-            return
+        self._stopping = True
+        self._loop.call_soon_threadsafe(self._main.cancel)
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
@@ -33,6 +34,8 @@ KINDS: dict[str, str] = {
 
 RESERVED = {"reader": frozenset({"emitted", "own"})}
 
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
 
 @dataclass(frozen=True, slots=True)
 class Registration:
@@ -51,6 +54,8 @@ class Registration:
     def load_factory(self) -> Callable[..., Any]:
         """Import the factory."""
         loaded: Callable[..., Any] = _resolve(self.factory, self.plugin)
+        if not callable(loaded):
+            raise PluginError(self.plugin, f"factory of {self.kind} {self.name!r} cannot be called")
         return loaded
 
     def load_options(self) -> type[Options]:
@@ -89,9 +94,14 @@ class Registry:
         points = entry_points(group=PROJECT) if found is None else found
         wanted = os.environ.get("MEDDC_LOAD_PLUGINS")
         names = None if wanted is None else {name.strip() for name in wanted.split(",") if name.strip()}
-        for point in sorted(points, key=lambda point: (_distribution(point)[0], point.name)):
+        points = sorted(points, key=lambda point: (_distribution(point)[0], point.name))
+        for point in points:
             if names is None or point.name in names:
                 registry._load_plugin(point)
+        installed = {point.name for point in points}
+        for name in sorted((names or set()) - installed):
+            problem = f"MEDDC_LOAD_PLUGINS names it, but it is not installed; {suggest(name, sorted(installed))}"
+            registry.plugins.append(Plugin(name, "(not installed)", "0", problem))
         return registry
 
     def _load_plugin(self, point: EntryPoint) -> None:
@@ -104,10 +114,10 @@ class Registry:
             problem = f"{type(error).__name__}: {error}"
             self.plugins.append(Plugin(point.name, distribution, version, problem))
             return
-        problem = None if staged else "registers nothing: no function is marked with @hookimpl"
-        for entry in staged:
-            problem = self._add(entry) or problem
-        self.plugins.append(Plugin(point.name, distribution, version, problem))
+        problems = [found for entry in staged if (found := self._add(entry)) is not None]
+        if not staged:
+            problems = ["registers nothing: no function is marked with @hookimpl"]
+        self.plugins.append(Plugin(point.name, distribution, version, "; ".join(problems) or None))
 
     def _call_hooks(
         self, module: Any, plugin: str, distribution: str, version: str, staged: list[Registration]
@@ -127,13 +137,12 @@ class Registry:
                 provides: Sequence[str] = (),
                 kind: str = kind,
             ) -> None:
-                if name in RESERVED.get(kind, ()):
+                if not isinstance(name, str) or not _NAME.fullmatch(name):
+                    raise PluginError(plugin, f"{kind} name {name!r} is not 1 to 64 of A-Z a-z 0-9 . _ -")
+                if name.lower() in RESERVED.get(kind, ()):
                     raise PluginError(plugin, f"{kind} name {name!r} is reserved")
-                staged.append(
-                    Registration(
-                        kind, name, factory, options, revision or version, tuple(provides), plugin, distribution, version
-                    )
-                )
+                known = (revision or version, tuple(provides), plugin, distribution, version)
+                staged.append(Registration(kind, name, factory, options, *known))
 
             getattr(manager.hook, f"register_{plural}")(register=register)
 
@@ -180,5 +189,5 @@ def _resolve(target: Any, plugin: str) -> Any:
     module, _, name = target.partition(":")
     try:
         return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise PluginError(plugin, f"cannot import {target!r}: {error}") from error
+    except (Exception, SystemExit) as error:  # a stranger's module: whatever it raises is its plugin's fault
+        raise PluginError(plugin, f"cannot import {target!r}: {type(error).__name__}: {error}") from error

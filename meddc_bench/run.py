@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 import platform
 import sys
 from collections.abc import Callable, Iterator
@@ -22,14 +21,14 @@ from typing import Any
 import msgspec
 
 from meddc_bench.campaign import HOW, Campaign
-from meddc_bench.errors import InputError, StoreError
+from meddc_bench.errors import InputError
 from meddc_bench.fingerprint import digest
-from meddc_bench.orchestrator import Orchestrator, Progress
+from meddc_bench.orchestrator import FINAL, Orchestrator, Progress
 from meddc_bench.plan import TaskBench, build_benches
 from meddc_bench.records import Case, History
 from meddc_bench.registry import Registry
 from meddc_bench.results import Measured, Row, Scorer, results, rows
-from meddc_bench.store import Store, pretty, save
+from meddc_bench.store import Store, pretty, save, save_lines
 from meddc_bench.task import TaskIndex
 from meddc_bench.text import safe_name
 
@@ -72,21 +71,20 @@ def execute(
         stored_only: never roll out: histories that are not in the store are left out and reported as not done.
     """
     with Store(folder) as store:
-        before = len(store)
         manifest = _manifest(campaign, benches, registry, command)
         save(folder / MANIFEST, pretty(manifest))
         orchestrator = Orchestrator(
             store, width=campaign.max_connections, retries=campaign.max_retries, timeout=campaign.timeout,
             predict_only=campaign.predict_only, fail_after=fail_after, on_progress=on_progress,
         )  # fmt: skip
-        jobs = (job for bench in benches for job in bench.jobs() if not stored_only or job.history_id in store)
-        progress = orchestrator.run(benches, jobs)
-        complete = not (progress.interrupted or progress.stopped)
+        progress = orchestrator.run(
+            benches, (lambda job: store.outcome(job.history_id) in FINAL) if stored_only else None
+        )
+        status = _status(store, benches, progress, stored_only=stored_only)
         found = write_outputs(
-            store, benches, registry, folder, complete=complete, changed=bool(progress.made) or len(store) != before,
-            predict_only=campaign.predict_only,
-        )  # fmt: skip
-        manifest["status"] = "complete" if complete else ("interrupted" if progress.interrupted else "stopped")
+            store, benches, registry, folder, complete=status == "complete", predict_only=campaign.predict_only
+        )
+        manifest["status"] = status
         manifest["finished"] = _now()
         manifest["made"] = dict(progress.made)
         manifest["failed"] = dict(progress.failed)
@@ -95,21 +93,32 @@ def execute(
 
 
 def write_outputs(
-    store: Store, benches: list[TaskBench], registry: Registry, folder: Path, *, complete: bool, changed: bool,
+    store: Store, benches: list[TaskBench], registry: Registry, folder: Path, *, complete: bool,
     predict_only: bool = False,
-) -> dict[str, Any]:
-    """Compute and save the results; write the exports again where something changed."""
+) -> dict[str, Any]:  # fmt: skip
+    """Compute and save the results; write the exports again where anything they show may have changed."""
     found = results(store, benches, registry, complete=complete, predict_only=predict_only)
-    state = digest([bench.task.name for bench in benches] + [_row_ids(bench) for bench in benches])
+    exports: dict[Path, Iterator[bytes]] = {folder / HISTORIES: _histories(store, benches)}
+    for bench in benches if not predict_only else ():
+        exports[folder / f"samples_{safe_name(bench.task.name, 80)}.jsonl"] = _samples(store, bench)
+    state = digest([store.size, predict_only, [_shown(bench) for bench in benches]]).encode()
     stamp = folder / ".exports"
-    same = stamp.exists() and stamp.read_text(encoding="utf-8") == state
-    if changed or not same or not (folder / HISTORIES).exists():
-        for bench in benches if not predict_only else ():
-            _save_lines(folder / f"samples_{safe_name(bench.task.name, 80)}.jsonl", _samples(store, bench))
-        _save_lines(folder / HISTORIES, _histories(store, benches))
-        save(stamp, state.encode())
+    if not all(path.exists() for path in (stamp, *exports)) or stamp.read_bytes() != state:
+        for path, lines in exports.items():
+            save_lines(path, lines)
+        save(stamp, state)
     save(folder / RESULTS, pretty(found))
     return found
+
+
+def _status(store: Store, benches: list[TaskBench], progress: Progress, *, stored_only: bool) -> str:
+    if progress.interrupted:
+        return "interrupted"
+    if progress.stopped:
+        return "stopped"
+    if stored_only and any(store.outcome(job.history_id) is None for bench in benches for job in bench.jobs()):
+        return "partial"
+    return "complete"
 
 
 def load_manifest(folder: Path) -> dict[str, Any]:
@@ -125,16 +134,21 @@ def load_manifest(folder: Path) -> dict[str, Any]:
         raise InputError("is not a run folder: it has no manifest.json", path=folder) from None
     except (OSError, msgspec.DecodeError) as error:
         raise InputError(f"cannot be read: {error}", path=path) from error
-    if not isinstance(data, dict) or "campaign" not in data:
+    if not isinstance(data, dict) or not isinstance(data.get("campaign"), dict):
         raise InputError("is not a manifest of this program", path=path)
     return data
 
 
-def _row_ids(bench: TaskBench) -> list[Any]:
-    return [
-        [row.policy.label, row.patient.label, row.condition.label, row.judge.label, row.ask, bench.repeats, len(bench.cases)]
-        for row in rows(bench)
-    ]
+def _shown(bench: TaskBench) -> list[Any]:
+    """List what the exports of a bench are made from: its rows, and all that the ids of its records depend on."""
+    histories = [job.history_id for job in bench.jobs()]
+    later = [
+        (bench.reading_id(row.condition, ""), bench.trajectory_id(row.judge, row.ask, case, ""),
+         *(bench.evidence_id(row.judge, row.ask, axis, case, "") for axis in bench.reading_axes(case, row.condition)))
+        for row in rows(bench) for case in bench.cases
+    ]  # fmt: skip
+    labels = [[one.label for one in (row.policy, row.patient, row.condition, row.judge)] for row in rows(bench)]
+    return [bench.task.name, bench.asks, labels, histories, later]
 
 
 def _manifest(campaign: Campaign, benches: list[TaskBench], registry: Registry, command: str) -> dict[str, Any]:
@@ -148,7 +162,9 @@ def _manifest(campaign: Campaign, benches: list[TaskBench], registry: Registry, 
         "format": 1, "program": version("meddc-bench"), "python": platform.python_version(), "platform": sys.platform,
         "command": command, "campaign": campaign.model_dump(mode="json"), "adapters": adapters,
         "plugins": {plugin.name: f"{plugin.distribution} {plugin.version}" for plugin in registry.plugins},
-        "tasks": {bench.task.name: {"cases": len(bench.cases), "cases_digest": bench.task.cases_digest} for bench in benches},
+        "tasks": {
+            bench.task.name: {"cases": len(bench.cases), "cases_digest": bench.task.cases_digest} for bench in benches
+        },
         "started": _now(), "status": "running",
     }  # fmt: skip
 
@@ -163,21 +179,6 @@ def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
     bad = ("patient_failed", "reader_failed", "judge_failed", "infra_failed")
     failed = any(row["outcomes"].get(one) for task in found["tasks"].values() for row in task["rows"] for one in bad)
     return 3 if progress.stopped or failed else 0
-
-
-def _save_lines(path: Path, lines: Iterator[bytes]) -> None:
-    """Write a file of lines without holding it in memory: a temporary beside it, fsync, rename."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(temporary, "wb") as file:
-            for line in lines:
-                file.write(line + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise StoreError(f"cannot write {path}: {error.strerror}; the records are kept") from error
 
 
 def _histories(store: Store, benches: list[TaskBench]) -> Iterator[bytes]:
@@ -217,11 +218,16 @@ def _sample(bench: TaskBench, row: Row, measured: Measured) -> dict[str, Any]:
         names = reference_texts(case, axis)
         out["axes"][axis] = {
             "tp": assignment.tp, "fp": assignment.fp, "fn": assignment.fn,
-            "matched": [[texts.get(pair.prediction, ""), names.get(pair.reference, ""), pair.round] for pair in assignment.pairs],
+            "matched": [
+                [texts.get(one.prediction, ""), names.get(one.reference, ""), one.round] for one in assignment.pairs
+            ],
             "unmatched_predictions": [texts.get(one, "") for one in assignment.unmatched_predictions],
             "unmatched_references": [names.get(one, "") for one in assignment.unmatched_references],
             "volunteered": [names.get(one, "") for one in assignment.volunteered],
-            "excluded": [[texts.get(edge.prediction, ""), names.get(edge.reference, ""), edge.excluded] for edge in assignment.excluded],
+            "excluded": [
+                [texts.get(one.prediction, ""), names.get(one.reference, ""), one.excluded]
+                for one in assignment.excluded
+            ],
         }  # fmt: skip
     return out
 

@@ -37,7 +37,7 @@ _RecordType = TypeVar("_RecordType", bound=Record)
 
 
 class Head(Record):
-    """What scoring needs of a history, without its texts; `hash` is of the turns, `doctor_hash` of the doctor's alone."""
+    """What scoring needs of a history, without its texts; `hash` is of all turns, `doctor_hash` of the doctor's."""
 
     ended: str = ""
     rounds: int = 0
@@ -78,7 +78,7 @@ def storable(record: Record) -> Storable:
     A lone surrogate, which no UTF-8 file can hold, becomes U+FFFD.
 
     Raises:
-        ValueError: a field holds what its type does not allow.
+        msgspec.ValidationError: a field holds what its type does not allow.
         TypeError: a field holds what JSON cannot express.
     """
     raw = _encoded(record)
@@ -148,6 +148,11 @@ class Store:
     def __len__(self) -> int:
         return len(self._index)
 
+    @property
+    def size(self) -> int:
+        """Bytes of the journal: it only grows, so an equal size means equal records."""
+        return self._end
+
     def close(self) -> None:
         """Flush to disk and let go of the lock.
 
@@ -176,7 +181,7 @@ class Store:
 
         Raises:
             StoreError: it could not be written whole; the journal is as it was.
-            ValueError, TypeError: the record holds what its type does not allow (see `storable`).
+            msgspec.ValidationError, TypeError: as `storable`.
         """
         if self._fd is None:
             raise StoreError(f"{self.path} is open for reading only")
@@ -293,7 +298,7 @@ class Store:
 
     def _scan(self) -> None:
         """Index the journal by slicing lines, which is far cheaper than parsing them."""
-        size = self.path.stat().st_size
+        size = self._end = self.path.stat().st_size
         if not size:
             return
         with open(self.path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:

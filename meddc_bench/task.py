@@ -109,7 +109,7 @@ class Task:
         return self.config.task
 
     def mode(self, case: Case) -> str:
-        """Return the patient mode of a case: `queue` for dialogue-derived cases, else `record`, unless the task fixes it."""
+        """Return the patient mode of a case: `queue` for dialogue-derived cases, else `record`; the task may fix it."""
         if self.config.patient_mode != "auto":
             return self.config.patient_mode
         return "queue" if case.source == "dialogue" else "record"
@@ -136,6 +136,7 @@ class TaskIndex:
     def __init__(self, include: Iterable[Path] = ()):
         self.listings: dict[str, Listing] = {}
         self.broken: list[InputError] = []
+        self._hiding: dict[str, InputError] = {}
         for root in (*include, shipped("tasks")):
             if not root.is_dir():
                 raise UsageError(f"--include-path {root}: there is no such folder")
@@ -149,6 +150,9 @@ class TaskIndex:
             listing = _head(file)
         except InputError as error:
             self.broken.append(error)
+            folder = file.parent.name
+            if folder not in self.listings:  # a task of this name that comes later must not stand in for it
+                self._hiding.setdefault(folder, error)
             return
         other = self.listings.get(listing.name)
         if other is not None and other.path.resolve() != listing.path.resolve():
@@ -161,6 +165,8 @@ class TaskIndex:
         path = _as_path(wanted)
         if path is not None:
             listing = _head(path)
+        elif wanted in self._hiding:
+            raise self._hiding[wanted]
         elif wanted in self.listings:
             listing = self.listings[wanted]
         else:
@@ -169,21 +175,22 @@ class TaskIndex:
             return [load_task(listing.path)]
         document = yamlfile.load(listing.path)
         group = yamlfile.validate(GroupFile, document)
-        return [task for name in group.tasks for task in self._member(document, group, name)]
+        return [self._member(document, group, index, beside=path is not None) for index in range(len(group.tasks))]
 
-    def _member(self, document: Document, group: GroupFile, name: str) -> list[Task]:
-        local = document.path.parent.parent / name / "task.yaml"
-        if name in self.listings and self.listings[name].kind == "task":
-            return self.resolve(name)
-        if local.is_file():
-            return [load_task(local)]
-        hint = suggest(name, self.listings)
-        raise document.error(f"group {group.group} names an unknown task {name!r}; {hint}", "tasks")
+    def _member(self, document: Document, group: GroupFile, index: int, *, beside: bool) -> Task:
+        """Load a member of a group: by name, but of a group given by its path first the folder beside it."""
+        name = group.tasks[index]
+        local = document.path.resolve().parent.parent / name / "task.yaml"
+        if local.is_file() and (beside or name not in self.listings):
+            return load_task(local)
+        if name in self.listings and self.listings[name].kind == "group":
+            raise document.error(f"group {group.group} names {name!r}, which is a group, not a task", "tasks", index)
+        if name in self.listings or name in self._hiding:
+            return self.resolve(name)[0]
+        hint = suggest(name, [one.name for one in self.listings.values() if one.kind == "task"])
+        raise document.error(f"group {group.group} names an unknown task {name!r}; {hint}", "tasks", index)
 
     def _unknown(self, wanted: str) -> UsageError:
-        for error in self.broken:
-            if error.path is not None and Path(error.path).parent.name == wanted:
-                return error
         error_text = "".join(f"\n  cannot be loaded: {error}" for error in self.broken)
         return UsageError(f"no task is named {wanted!r}; {suggest(wanted, self.listings)}{error_text}")
 
@@ -212,13 +219,14 @@ def load_task(path: Path) -> Task:
 
 
 def _head(file: Path) -> Listing:
-    data = yamlfile.load(file).data
+    document = yamlfile.load(file)
+    data = document.data
     if not isinstance(data, dict):
         raise InputError("expected keys and values (task: NAME ...)", path=file, line=1)
     kind: Literal["task", "group"] = "group" if "group" in data else "task"
     name = data.get(kind)
     if not isinstance(name, str):
-        raise InputError("expected `task: NAME` or `group: NAME`", path=file, line=1, key=kind)
+        raise document.error("expected `task: NAME` or `group: NAME`", kind)
     title = data.get("title")
     return Listing(name, kind, title if isinstance(title, str) else "", file)
 
@@ -244,11 +252,13 @@ def _with_includes(path: Path, chain: tuple[Path, ...]) -> Document:
     document = yamlfile.load(path)
     if not isinstance(document.data, dict):
         raise InputError("expected keys and values", path=path, line=1)
-    named = document.data.get("include", ())
+    named = document.data.get("include", [])
     data: dict[str, Any] = {}
     marks: dict[yamlfile.Loc, tuple[Path, int]] = {}
-    for name in [named] if isinstance(named, str) else named:
-        target = path.parent / str(name)
+    for name in named if isinstance(named, list) else [named]:
+        if not isinstance(name, str):
+            raise document.error("expected the name of a file, or a list of names", "include")
+        target = path.parent / name
         if not target.is_file():
             raise document.error(f"{name}: there is no such file", "include")
         base = _with_includes(target, (*chain, path.resolve()))
@@ -269,23 +279,35 @@ def _case_documents(document: Document, config: TaskFile) -> Iterable[Document]:
     patterns = [config.cases] if isinstance(config.cases, str) else config.cases
     root = document.path.parent
     for pattern in patterns:
-        if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
-            raise document.error(f"{pattern}: expected a pattern below the task's folder", "cases")
-        for file in sorted(root.glob(pattern)):
-            if file.suffix == ".jsonl":
-                yield from _jsonl(file)
-            else:
-                yield yamlfile.load(file)
+        if not Path(pattern).parts or Path(pattern).is_absolute() or ".." in Path(pattern).parts:
+            raise document.error(f"{pattern!r}: expected a pattern below the task's folder", "cases")
+    files = {file for pattern in patterns for file in root.glob(pattern) if file.is_file()}
+    for file in sorted(files):
+        if file.suffix == ".jsonl":
+            yield from _jsonl(file)
+        else:
+            yield yamlfile.load(file)
 
 
 def _jsonl(file: Path) -> Iterable[Document]:
-    for number, line in enumerate(yamlfile.read_text(file).splitlines(), 1):
+    for number, line in enumerate(yamlfile.read_text(file).split("\n"), 1):  # splitlines also splits inside texts
         if line.strip():
             try:
-                data = json.loads(line)
+                data = json.loads(line, object_pairs_hook=_object)
             except ValueError as error:
                 raise InputError(f"is not valid JSON: {error}", path=file, line=number) from error
+            except RecursionError:
+                raise InputError("is nested too deep", path=file, line=number) from None
             yield Document(data, file, {(): (file, number)})
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in out:
+            raise ValueError(f"the key {key!r} is there twice")
+        out[key] = value
+    return out
 
 
 def _check_ids(case: Case, document: Document) -> None:

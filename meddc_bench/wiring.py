@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping
-from typing import Any, get_type_hints
+from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
 from meddc_bench.contracts import Local, Options, Spec
-from meddc_bench.errors import PluginError, UsageError, suggest
+from meddc_bench.errors import MedDDCError, PluginError, UsageError, suggest
 from meddc_bench.registry import Registration, Registry
 
 
@@ -23,6 +23,7 @@ class Adapter:
         self._registry = registry
         self._options = _checked_options(self.registration, options)
         self._built: Any = None
+        self._parts: list[Adapter] = []
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -43,23 +44,37 @@ class Adapter:
         """Build the adapter, once."""
         if self._built is None:
             factory = self.registration.load_factory()
-            self._built = factory(self._options, _Context(self._registry, self.label))
+            try:
+                self._built = factory(self._options, _Context(self._registry, self.label, self._parts))
+            except MedDDCError:
+                raise
+            except Exception as error:  # a plugin's own code
+                raise self._broken(f"its factory raised {type(error).__name__}: {error}") from error
+            if self._built is None:
+                raise self._broken("its factory gave nothing")
         return self._built
 
+    def _broken(self, message: str) -> PluginError:
+        return PluginError(self.registration.plugin, f"{self.kind} {self.name!r}: {message}")
+
     async def aclose(self) -> None:
-        """Close the adapter if it was built and can be closed."""
-        close = getattr(self._built, "aclose", None)
-        if close is not None:
-            result = close()
-            if inspect.isawaitable(result):
-                await result
+        """Close the adapter if it was built and can be closed, then those that it built itself."""
+        try:
+            close = getattr(self._built, "aclose", None)
+            if close is not None:
+                result = close()
+                if inspect.isawaitable(result):
+                    await result
+        finally:
+            while self._parts:
+                await self._parts.pop().aclose()
 
 
 class _Context:
     """What a factory may use."""
 
-    def __init__(self, registry: Registry, label: str):
-        self._registry = registry
+    def __init__(self, registry: Registry, label: str, parts: list[Adapter]):
+        self._registry, self._parts = registry, parts
         self.label = label
 
     def secret(self, env: str) -> SecretStr:
@@ -71,7 +86,9 @@ class _Context:
 
     def build(self, kind: str, spec: Spec) -> Any:
         """Build another adapter, for ensembles and wrappers."""
-        return Adapter(self._registry, kind, spec.name, self.label, spec.options).get()
+        part = Adapter(self._registry, kind, spec.name, self.label, spec.options)
+        self._parts.append(part)
+        return part.get()
 
     def media(self, sha256: str) -> bytes:
         """Return the bytes of an image; no task of this version carries media."""
@@ -90,12 +107,13 @@ def _checked_options(entry: Registration, given: Mapping[str, Any]) -> Options:
         detail = failure.errors(include_input=False, include_url=False)[0]
         key = ".".join(str(part) for part in detail["loc"])
         raise UsageError(f"{entry.kind} {entry.name!r}, option {key!r}: {detail['msg']}") from None
-    except Exception as error:  # a plugin's own validator
-        raise PluginError(entry.plugin, f"options of {entry.kind} {entry.name!r}: {error}") from error
+    except Exception as error:  # a plugin's own validator; its words may hold the value
+        message = f"options of {entry.kind} {entry.name!r}: their validator raised {type(error).__name__}"
+        raise PluginError(entry.plugin, message) from None
 
 
 def _local_names(model: type[Options]) -> frozenset[str]:
-    hints = get_type_hints(model, include_extras=True)
+    fields = model.model_fields.items()
     return frozenset(
-        name for name, hint in hints.items() if any(isinstance(mark, Local) for mark in getattr(hint, "__metadata__", ()))
+        name for name, info in fields if any(mark is Local or isinstance(mark, Local) for mark in info.metadata)
     )

@@ -5,6 +5,7 @@ Scalars follow YAML 1.2: only true, false, null and decimal numbers are not text
 
 from __future__ import annotations
 
+import math
 import re
 import types
 from collections.abc import Mapping
@@ -22,10 +23,21 @@ Loc = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_INT = re.compile(r"[-+]?[0-9]+")
+_INT = re.compile(r"[-+]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "~": None, "": None}
+_WORDS = {
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
+    "null": None, "Null": None, "NULL": None, "~": None, "": None,
+}  # fmt: skip
+_TAG = "tag:yaml.org,2002:"
 _MAX_NODES = 200_000
+_MAX_DEPTH = 50
+_WORDING = {
+    "string_type": "expected text; put it in quotes",
+    "tuple_type": "expected a list",
+    "model_type": "expected keys and values",
+    "dict_type": "expected keys and values",
+}
 
 
 @dataclass(frozen=True)
@@ -75,9 +87,10 @@ def load(path: Path) -> Document:
     try:
         node = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or str(error)
-        raise InputError(f"is not valid YAML: {problem}", path=path, line=mark.line + 1 if mark else None) from error
+        mark, at = getattr(error, "problem_mark", None), getattr(error, "position", None)
+        line = mark.line + 1 if mark else None if at is None else text.count("\n", 0, at) + 1
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+        raise InputError(f"is not valid YAML: {' '.join(problem.split())}", path=path, line=line) from error
     marks: dict[Loc, tuple[Path, int]] = {}
     data = None if node is None else _build(node, (), path, marks)
     return Document(data, path, marks)
@@ -111,6 +124,10 @@ def _build(node: yaml.Node, loc: Loc, path: Path, marks: dict[Loc, tuple[Path, i
     if len(marks) > _MAX_NODES:
         raise InputError(f"holds more than {_MAX_NODES} values once its aliases are expanded", path=path)
     line = node.start_mark.line + 1
+    if len(loc) > _MAX_DEPTH:
+        raise InputError(f"is nested more than {_MAX_DEPTH} deep; does an alias hold itself?", path=path, line=line)
+    if not node.tag.removeprefix(_TAG).isalpha():
+        raise InputError(f"the tag {node.tag!r} is not allowed: only plain data is read", path=path, line=line)
     marks[loc] = (path, line)
     if isinstance(node, yaml.MappingNode):
         out: dict[str, Any] = {}
@@ -128,16 +145,16 @@ def _build(node: yaml.Node, loc: Loc, path: Path, marks: dict[Loc, tuple[Path, i
     return _scalar(node)
 
 
-def _scalar(node: yaml.Node) -> Any:
+def _scalar(node: Any) -> Any:
     value = str(node.value)
-    if node.style in ("'", '"', "|", ">") or node.tag == "tag:yaml.org,2002:str" and node.style:
+    if node.style in ("'", '"', "|", ">"):
         return value
     if value in _WORDS:
         return _WORDS[value]
     if _INT.fullmatch(value):
         return int(value)
-    if _FLOAT.fullmatch(value):
-        return float(value)
+    if _FLOAT.fullmatch(value) and not value.lstrip("+-").isdigit() and math.isfinite(number := float(value)):
+        return number
     return value
 
 
@@ -162,18 +179,19 @@ def _input_error(model: type[BaseModel], document: Document, detail: Any) -> Inp
         path, line = document.where(loc)
         return InputError("this key is missing", path=path, line=line, key=dotted(loc))
     got = detail.get("input")
-    shown = "" if isinstance(got, (dict, list, tuple, BaseModel)) else f" (found {_short(got)})"
-    if kind == "string_type":
-        message = "expected text; put it in quotes"
-    return document.error(f"{message}{shown}", *_plain(document, loc))
+    hidden = "options" in loc or isinstance(got, (dict, list, tuple, BaseModel))  # an option may hold a key by mistake
+    shown = "" if hidden else f" (found {_short(got)})"
+    return document.error(f"{_WORDING.get(kind, message)}{shown}", *_plain(document, loc))
 
 
 def _plain(document: Document, loc: Loc) -> Loc:
     """Drop the parts pydantic adds for unions, which are not in the file."""
     out: Loc = ()
+    value: Any = document.data
     for part in loc:
-        if (*out, part) in document.marks:
-            out = (*out, part)
+        known = part in value if isinstance(value, dict) else isinstance(part, int) and isinstance(value, list | tuple)
+        if known:
+            value, out = value[part], (*out, part)
     return out
 
 

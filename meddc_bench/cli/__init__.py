@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import click
 
@@ -34,11 +37,19 @@ class LazyGroup(click.Group):
             return None
         module = importlib.import_module(f"meddc_bench.cli.{cmd_name}_command")
         command: click.Command = module.command
+        _read_environment(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
+
+
+def _read_environment(command: click.Command) -> None:
+    """Let the environment give a flag: MEDDC_<FLAG>, e.g. MEDDC_MAX_CONNECTIONS."""
+    for option in command.params:
+        if isinstance(option, click.Option) and option.envvar is None:
+            option.envvar = "MEDDC_" + max(option.opts, key=len).lstrip("-").upper().replace("-", "_")
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -49,24 +60,58 @@ def root() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; every known error is one clear message and its exit code."""
+    if arguments is None:
+        _leave_ascii()
     _print_anywhere()
     try:
-        code = root.main(args=arguments, standalone_mode=False, auto_envvar_prefix="MEDDC")
-    except click.exceptions.Abort:
+        with _terminated_as_interrupted():
+            code = root.main(args=arguments, standalone_mode=False)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        with suppress(OSError):
+            click.echo("interrupted", err=True)
         code = 130
     except click.ClickException as error:
         error.show()
         code = 2
     except MedDDCError as error:
+        from meddc_bench.cli.screen import say
+
         for line in (str(error), *getattr(error, "__notes__", ())):
-            click.echo(f"error: {line}", err=True)
+            say(f"error: {line}", err=True)
         code = error.exit_code
-    except KeyboardInterrupt:
-        code = 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
+    except OSError as error:
+        click.echo(f"error: {error}", err=True)
+        code = 1
     sys.exit(code if isinstance(code, int) else 0)
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Take SIGTERM as Ctrl-C."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave_ascii() -> None:
+    """Start again in UTF-8 mode where the locale's encoding cannot name a Chinese file (LC_ALL=C, PYTHONUTF8=0)."""
+    try:
+        "中文".encode(sys.getfilesystemencoding())
+    except UnicodeEncodeError:
+        os.execv(sys.executable, [sys.orig_argv[0], "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _print_anywhere() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -16,33 +15,41 @@ PLURALS = ("tasks", "policies", "readers", "judges", "patients", "metrics", "imp
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(kind: str, include_path: tuple[str, ...], as_json: bool) -> None:
     """List what can be named: tasks, policies, readers, judges, patients, metrics, importers."""
+    from meddc_bench.cli.screen import say, say_json
+
     lines = _tasks(include_path) if kind == "tasks" else _plugins(kind)
     if as_json:
-        click.echo(json.dumps([dict(zip(("name", "kind", "about"), line, strict=True)) for line in lines], ensure_ascii=False))
+        say_json([dict(zip(("name", "kind", "about"), line, strict=True)) for line in lines])
         return
     width = max((len(name) for name, _, _ in lines), default=0)
     for name, what, about in lines:
-        click.echo(f"{name:<{width}}  {what:<6}  {about}".rstrip())
+        say(f"{name:<{width}}  {what:<6}  {about}".rstrip())
 
 
 def _tasks(include_path: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    from meddc_bench.cli.screen import say
     from meddc_bench.task import TaskIndex
 
     index = TaskIndex(map(Path, include_path))
     for error in index.broken:
-        click.echo(f"warning: {error}", err=True)
+        say(f"warning: {error}", err=True)
     return [(one.name, one.kind, one.title) for one in sorted(index.listings.values(), key=lambda one: one.name)]
 
 
 def _plugins(kind: str) -> list[tuple[str, str, str]]:
+    from meddc_bench.cli.screen import say
     from meddc_bench.registry import KINDS, Registry
 
     singular = next(one for one, plural in KINDS.items() if plural == kind)
     registry = Registry.load()
     for plugin in registry.plugins:
         if plugin.problem:
-            click.echo(f"warning: plugin {plugin.name} ({plugin.distribution}): {plugin.problem}", err=True)
-    lines = [(one.name, singular, f"{one.distribution} {one.version}, revision {one.revision}") for one in registry.entries(singular)]
+            say(f"warning: plugin {plugin.name} ({plugin.distribution}): {plugin.problem}", err=True)
+    lines = [
+        (one.name, singular, f"{one.distribution} {one.version}, revision {one.revision}")
+        for one in registry.entries(singular)
+    ]
     if singular == "reader":
-        lines += [("emitted", "built-in", "the policy's own terminal diagnosis"), ("own", "built-in", "the policy's generator under the common prompt")]
+        lines.append(("emitted", "built-in", "the policy's own terminal diagnosis"))
+        lines.append(("own", "built-in", "the policy's generator under the common prompt"))
     return sorted(lines)

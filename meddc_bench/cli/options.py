@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import click
 
 from meddc_bench import campaign as campaigns
 from meddc_bench.campaign import Campaign
+from meddc_bench.errors import UsageError
 
 ROLES = {"policy": "policies", "patient": "patients", "reader": "readers", "judge": "judges"}
 
@@ -37,18 +39,18 @@ def _role_help(kind: str) -> str:
 def run_options(function: Any) -> Any:
     """Add the options of how and how much to run."""
     options = [
-        click.option("-C", "--config", type=click.Path(path_type=Path), help="Campaign file (YAML); flags win over it."),
-        click.option("-t", "--tasks", multiple=True, metavar="NAME|PATH", help="Task, group, or path to one; repeatable."),
+        click.option("-C", "--config", type=click.Path(path_type=Path), help="Campaign file (YAML); flags win."),
+        click.option("-t", "--tasks", multiple=True, metavar="NAME|PATH", help="Task, group or path; repeatable."),
         click.option("-o", "--output-path", metavar="FOLDER", help="Run folder [default: runs/<tasks>-<digest>]."),
         click.option("--include-path", multiple=True, metavar="FOLDER", help="More folders to look for tasks in."),
         click.option("-L", "--limit", type=click.IntRange(min=1), help="Only the first N cases of each task."),
         click.option("--repeats", type=click.IntRange(min=1), help="Repeats of each history [default: the task's]."),
         click.option("--seed", type=int, help="Seed of the run [default: 0]."),
-        click.option("--instrument", help="The task's named patient, readers and judge [default: offline]."),
-        click.option("--view", type=click.Choice(["cut", "mask", "full"]), help="What a reader sees of an early diagnosis."),
-        click.option("--max-connections", type=click.IntRange(min=1), help="Consultations in progress at once [default: 16]."),
-        click.option("--max-retries", type=click.IntRange(min=0), help="Retries of infrastructure failures [default: 2]."),
-        click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds an adapter's call may take."),
+        click.option("--instrument", help="The task's patient, readers and judge [default: offline]."),
+        click.option("--view", type=click.Choice(["cut", "mask", "full"]), help="A reader's view of early diagnoses."),
+        click.option("--max-connections", type=click.IntRange(min=1), help="Consultations at once [default: 16]."),
+        click.option("--max-retries", type=click.IntRange(min=0), help="Retries of infra failures [default: 2]."),
+        click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a call may take."),
         click.option("--fail-on-error", type=click.IntRange(min=0), help="Stop when more than N records have failed."),
         click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
     ]
@@ -59,6 +61,7 @@ def run_options(function: Any) -> Any:
 
 def build_campaign(flags: dict[str, Any]) -> Campaign:
     """Merge the campaign file and the flags; the flags win."""
+    _check_text(flags)
     data: dict[str, Any] = campaigns.load(flags["config"]) if flags.get("config") else {}
     for kind, plural in ROLES.items():
         names, arguments = flags.get(kind) or (), flags.get(f"{kind}_args") or ()
@@ -68,7 +71,7 @@ def build_campaign(flags: dict[str, Any]) -> Campaign:
             data[plural] = _with_arguments(kind, data.get(plural, []), arguments)
     for key in ("tasks", "include_path"):
         if flags.get(key):
-            data[key] = [part for value in flags[key] for part in value.split(",") if part]
+            data[key] = [part for value in flags[key] for part in _parts(value)]
     for key in (
         "output_path", "limit", "repeats", "seed", "instrument", "max_connections", "max_retries", "timeout", "asks",
     ):  # fmt: skip
@@ -81,9 +84,24 @@ def build_campaign(flags: dict[str, Any]) -> Campaign:
     return campaigns.build(data)
 
 
+def _parts(value: str) -> list[str]:
+    """Split `a,b`, but not the path of something that exists."""
+    return [value] if os.path.exists(value) else [part for part in value.split(",") if part]
+
+
+def _check_text(flags: dict[str, Any]) -> None:
+    """Refuse what is not text in this locale, which no file of the run could hold."""
+    for name, value in flags.items():
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str) and any("\ud800" <= one <= "\udfff" for one in text):
+                shown = text.encode("utf-8", "backslashreplace").decode()
+                raise UsageError(f"--{name.replace('_', '-')} {shown}: is not valid text in this locale's encoding")
+
+
 def _with_arguments(kind: str, roles: list[Any], arguments: tuple[str, ...]) -> list[Any]:
     """Add command-line options to the roles of a campaign file."""
     parsed = campaigns.parse_roles(kind, [f"{role['label']}={role['name']}" for role in roles], arguments)
     return [
-        {**role, "options": {**role.get("options", {}), **more["options"]}} for role, more in zip(roles, parsed, strict=True)
+        {**role, "options": {**role.get("options", {}), **more["options"]}}
+        for role, more in zip(roles, parsed, strict=True)
     ]

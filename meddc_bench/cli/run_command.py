@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -32,11 +33,32 @@ def command(**flags: Any) -> int:
     registry = Registry.load()
     benches = run.prepare(campaign, registry)
     folder = Path(campaign.output_path) if campaign.output_path else run.default_folder(campaign)
+    if os.path.exists(folder / run.MANIFEST):  # Path.exists raises where a name is too long
+        note_changes(run.load_manifest(folder), benches)
     with progress_bar() as show:
         finished = run.execute(
             campaign, benches, registry, folder, fail_after=flags["fail_on_error"], on_progress=show
         )
     return finish(finished, as_json=flags["as_json"])
+
+
+def note_changes(manifest: dict[str, Any], benches: list[Any]) -> None:
+    """Say which inputs differ from when the run was made, so that what is redone is no surprise."""
+    from meddc_bench.cli.screen import say
+
+    lines = []
+    for bench in benches:
+        before = manifest.get("tasks", {}).get(bench.task.name)
+        if before and before["cases_digest"] != bench.task.cases_digest:
+            what = f"cases of {bench.task.name} changed since this run"
+            lines.append(f"{what}; records that depend on a change are made again")
+        readers = [one.reader for one in bench.conditions if one.reader is not None]
+        for adapter in (*bench.policies, *bench.patients, *readers, *bench.judges):
+            known = manifest.get("adapters", {}).get(f"{adapter.kind}:{adapter.label}")
+            if known is not None and known != adapter.identity:
+                lines.append(f"{adapter.kind} {adapter.label} changed since this run; its records are made again")
+    for line in dict.fromkeys(lines):
+        say(f"note: {line}", err=True)
 
 
 class progress_bar:
@@ -61,19 +83,22 @@ class progress_bar:
 
 def finish(finished: Any, *, as_json: bool) -> int:
     """Print the results, what stopped the run if anything did, and the run folder as the last line."""
+    from meddc_bench.cli.screen import say, say_json
     from meddc_bench.cli.table import print_results
 
+    progress = finished.progress
+    for line in progress.closing:
+        say(f"warning: closing {line}", err=True)
     if as_json:
-        out = {"run": str(finished.folder), "exit_code": finished.exit_code, **finished.results}
-        click.echo(json.dumps(out, ensure_ascii=False, allow_nan=False))
+        say_json({"run": str(finished.folder), "exit_code": finished.exit_code, **finished.results})
         return int(finished.exit_code)
     print_results(finished.results)
-    progress = finished.progress
+    again = f"`meddc-bench retry {shlex.quote(str(finished.folder))}`"
     if progress.interrupted:
-        click.echo(f"interrupted: partial results; go on with `meddc-bench retry {finished.folder}`", err=True)
-    if progress.stopped:
-        click.echo(f"stopped: {progress.stopped}", err=True)
+        say(f"interrupted: partial results; go on with {again}", err=True)
+    elif progress.stopped:
+        say(f"stopped: {progress.stopped}; go on with {again}", err=True)
     elif finished.exit_code == 3:
-        click.echo(f"below full coverage; try the failed records again with `meddc-bench retry {finished.folder}`", err=True)
+        say(f"below full coverage; try the failed records again with {again}", err=True)
     click.echo(str(finished.folder))
     return int(finished.exit_code)

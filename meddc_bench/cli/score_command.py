@@ -39,14 +39,16 @@ def _score_run(folder: Path, flags: dict[str, Any]) -> int:
     """Score the stored histories of a run again, with the readers and judges given; nothing is rolled out."""
     from meddc_bench import campaign as campaigns
     from meddc_bench import run
+    from meddc_bench.errors import UsageError
     from meddc_bench.registry import Registry
 
     manifest = run.load_manifest(folder)
     stored = {key: value for key, value in manifest["campaign"].items() if value is not None}
     given = build_campaign({**flags, "policy": (), "policy_args": ()}).model_dump(mode="json", exclude_unset=True)
-    if not stored.get("tasks"):
-        raise click.UsageError(f"{folder} holds imported histories; score it with the command that made it")
-    campaign = campaigns.build({**stored, **given, "predict_only": False})
+    if not stored.get("policies"):
+        raise UsageError(f"{folder} holds imported histories; score it with the command that made it")
+    protocol = {**stored.get("protocol", {}), **given.get("protocol", {})}
+    campaign = campaigns.build({**stored, **given, "protocol": protocol, "predict_only": False})
     registry = Registry.load()
     benches = run.prepare(campaign, registry)
     with progress_bar() as show:
@@ -74,7 +76,8 @@ def _score_imported(files: list[Path], flags: dict[str, Any]) -> int:
     importer = Adapter(registry, "importer", role["name"], role["label"], role["options"])
     tasks = [task for name in campaign.tasks for task in TaskIndex(map(Path, campaign.include_path)).resolve(name)]
     if len(tasks) > 1:
-        raise UsageError("imported histories belong to one task; --tasks names " + ", ".join(task.name for task in tasks))
+        names = ", ".join(task.name for task in tasks)
+        raise UsageError(f"imported histories belong to one task; --tasks names {names}")
     folder = Path(campaign.output_path) if campaign.output_path else imports.default_folder(importer, campaign, files)
     with Store(folder) as store:
         bench, found = imports.import_benches(campaign, registry, store, importer, files, tasks[0] if tasks else None)
@@ -87,9 +90,10 @@ def _score_imported(files: list[Path], flags: dict[str, Any]) -> int:
 
 
 def _report(found: Any) -> None:
+    from meddc_bench.cli.screen import say
     from meddc_bench.imports import fault_lines
 
     counts = ", ".join(f"{policy} {count}" for policy, count in sorted(found.histories.items()))
-    click.echo(f"imported: {counts}; {len(found.cases)} cases with references", err=True)
+    say(f"imported: {counts}; {len(found.cases)} cases with references", err=True)
     for line in fault_lines(found.faults):
-        click.echo(f"note: {line}", err=True)
+        say(f"note: {line}", err=True)

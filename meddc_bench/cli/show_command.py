@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from meddc_bench.cli.screen import say, say_json
+
 
 @click.group("show")
 def command() -> None:
@@ -25,19 +27,21 @@ def show_case(task: str, case: str, include_path: tuple[str, ...]) -> None:
     meddc-bench show case meddc_record rec-001
     """
     found = _case(task, case, include_path)[1]
-    click.echo(f"{found.id}（{found.department}，{found.source}，最多 {found.turn_budget} 轮）\n开场：{found.context}\n\n事实")
+    say(f"{found.id}（{found.department}，{found.source}，最多 {found.turn_budget} 轮）")
+    say(f"开场：{found.context}\n\n事实")
     for fact in found.facts:
         marks = ("否认 " if fact.denied else "") + ("开场已说 " if fact.opening else "")
-        click.echo(f"  {fact.id} [{fact.topic}] {marks}{fact.text}")
-    click.echo("\n目标")
+        say(f"  {fact.id} [{fact.topic}] {marks}{fact.text}")
+    say("\n目标")
     for target in found.targets:
-        click.echo(f"  {target.id} [{target.inquiry_type} {target.importance}] {target.question} ← {', '.join(target.facts)}")
-    click.echo("\n诊断")
+        kind = f"[{target.inquiry_type} {target.importance}]"
+        say(f"  {target.id} {kind} {target.question} ← {', '.join(target.facts)}")
+    say("\n诊断")
     for diagnosis in found.diagnoses:
-        click.echo(f"  {diagnosis.name}（{'、'.join(diagnosis.synonyms)}）{diagnosis.code or ''}")
+        say(f"  {diagnosis.name}（{'、'.join(diagnosis.synonyms)}）{diagnosis.code or ''}")
     for name, items in found.references.model_dump().items():
         if items:
-            click.echo(f"{name}：{'；'.join(items)}")
+            say(f"{name}：{'；'.join(items)}")
 
 
 @command.command("history")
@@ -61,7 +65,7 @@ def show_history(run_folder: Path, case: str, policy: str | None, repeat: int, n
         if line["case"] != case or line["repeat"] != repeat or policy not in (None, line["policy"]):
             continue
         shown += 1
-        click.echo(f"── {line['task']} {case} · {line['policy']} · {line['patient']} · repeat {repeat}")
+        say(f"── {line['task']} {case} · {line['policy']} · {line['patient']} · repeat {repeat}")
         _print_turns(line["history"], notes=notes)
         for sample in _samples(run_folder, line):
             _print_sample(sample)
@@ -94,7 +98,7 @@ def show_prompt(name: str, task: str, case: str | None, include_path: tuple[str,
     else:
         messages = read.reader_messages(found, (opening,))
     for message in messages:
-        click.echo(f"【{message.role}】\n{message.content}\n")
+        say(f"【{message.role}】\n{message.content}\n")
 
 
 @command.command("results")
@@ -112,9 +116,9 @@ def show_results(run_folder: Path, as_json: bool) -> None:
     path = run_folder / "results.json"
     if not path.is_file():
         raise InputError("there are no results; is this a run folder?", path=path)
-    found = json.loads(path.read_text(encoding="utf-8"))
+    found = _parsed(path, path.read_bytes())
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        say_json(found)
     else:
         print_results(found)
 
@@ -136,10 +140,25 @@ def _lines(path: Path) -> Any:
     from meddc_bench.errors import InputError
 
     if not path.is_file():
-        raise InputError("there is no such file; is this a run folder?", path=path)
-    with open(path, encoding="utf-8") as file:
+        unfinished = (path.parent / "manifest.json").is_file()
+        hint = f"`meddc-bench retry {path.parent}` writes it" if unfinished else "is this a run folder?"
+        raise InputError(f"there is no such file; {hint}", path=path)
+    with open(path, "rb") as file:
         for line in file:
-            yield json.loads(line)
+            yield _parsed(path, line)
+
+
+def _parsed(path: Path, text: bytes) -> dict[str, Any]:
+    from meddc_bench.errors import InputError
+
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        hint = f"take it away, and `meddc-bench retry {path.parent}` writes it again"
+        raise InputError(f"is damaged: {error}; {hint}", path=path) from error
+    if not isinstance(found, dict):
+        raise InputError("is not a file of this program", path=path)
+    return found
 
 
 def _samples(folder: Path, line: dict[str, Any]) -> Any:
@@ -153,20 +172,20 @@ def _samples(folder: Path, line: dict[str, Any]) -> Any:
 def _print_turns(history: dict[str, Any], *, notes: bool) -> None:
     names = {"doctor": "医生", "patient": "患者", "reporter": "检查"}
     for turn in history["turns"]:
-        click.echo(f"[{turn['round']}] {names[turn['role']]}：{turn['text']}")
+        say(f"[{turn['round']}] {names[turn['role']]}：{turn['text']}")
         note = history.get("notes", {}).get(str(turn["index"]))
         if notes and note:
-            click.echo(f"      {json.dumps(note, ensure_ascii=False)}")
+            say(f"      {json.dumps(note, ensure_ascii=False)}")
     for breach in history.get("breaches", ()):
-        click.echo(f"  ！{breach}")
+        say(f"  ！{breach}")
 
 
 def _print_sample(sample: dict[str, Any]) -> None:
-    click.echo(f"  {sample['condition']} / {sample['judge']}: {sample['outcome']}")
+    say(f"  {sample['condition']} / {sample['judge']}: {sample['outcome']}")
     for axis, found in sample["axes"].items():
-        click.echo(f"    {axis}: TP {found['tp']} FP {found['fp']} FN {found['fn']}")
+        say(f"    {axis}: TP {found['tp']} FP {found['fp']} FN {found['fn']}")
         for prediction, reference, round_ in found["matched"]:
-            click.echo(f"      ✓ {prediction} → {reference}" + (f"（第 {round_} 轮）" if round_ else ""))
+            say(f"      ✓ {prediction} → {reference}" + (f"（第 {round_} 轮）" if round_ else ""))
         for key, mark in (("unmatched_predictions", "✗"), ("unmatched_references", "○"), ("volunteered", "△")):
             for text in found[key]:
-                click.echo(f"      {mark} {text}")
+                say(f"      {mark} {text}")

@@ -7,6 +7,9 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
+
+from meddc_bench.text import clean
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -22,12 +25,14 @@ def print_results(found: dict[str, Any]) -> None:
     for name, task in found["tasks"].items():
         out.print(_table(name, task))
         for line in _notes(task):
-            out.print(line, style="yellow", markup=False)
+            out.print(clean(line), style="yellow", markup=False)
+    if not found["complete"]:
+        out.print("部分结果：这次运行没有做完。", style="bold yellow")
     out.print("分值 0-100，均值 ± 样本标准差（跨重复）；“确定”指各次重复里医生说的话完全相同。", style="dim")
 
 
 def _table(name: str, task: dict[str, Any]) -> Table:
-    table = Table(title=f"{name}：{task['cases']} 例 × {task['repeats']} 次", title_justify="left")
+    table = Table(title=Text(f"{clean(name)}：{task['cases']} 例 × {task['repeats']} 次"), title_justify="left")
     table.add_column("policy", no_wrap=True)
     table.add_column("condition", no_wrap=True)
     several = {key: len({row[key] for row in task["rows"]}) > 1 for key in ("patient", "judge", "ask")}
@@ -39,13 +44,18 @@ def _table(name: str, task: dict[str, Any]) -> Table:
     for column in ("D TP/FP/FN", "T TP/FP/FN", "questions", "coverage"):
         table.add_column(column, justify="right", no_wrap=True)
     for row in sorted(task["rows"], key=lambda row: (row["condition"] == "emitted", -_rank(row))):
-        extra = [str(row[key]) for key, many in several.items() if many]
+        extra = [_plain(row[key]) for key, many in several.items() if many]
         scores = [_score(row, column) for column in ("D", "T", "E", "Total")]
         table.add_row(
-            row["policy"], row["condition"], *extra, *scores, _counts(row, "D"), _counts(row, "T"), _mean(row, "questions"),
-            _coverage(row),
+            _plain(row["policy"]), _plain(row["condition"]), *extra, *scores, _counts(row, "D"), _counts(row, "T"),
+            _mean(row, "questions"), _coverage(row),
         )  # fmt: skip
     return table
+
+
+def _plain(value: Any) -> Text:
+    """A label as it is: no markup, no escapes."""
+    return Text(clean(str(value)))
 
 
 def _rank(row: dict[str, Any]) -> float:
@@ -91,7 +101,7 @@ def _coverage(row: dict[str, Any]) -> str:
 
 
 def _notes(task: dict[str, Any]) -> list[str]:
-    """Say what a reader of the table must know: failures with a reason, missing axes, early diagnoses, checks, breaches."""
+    """Say what a reader of the table must know: failures, missing axes, early diagnoses, checks, breaches."""
     lines: list[str] = []
     for row in task["rows"]:
         name = f"{row['policy']} / {row['condition']}"
@@ -103,10 +113,12 @@ def _notes(task: dict[str, Any]) -> list[str]:
             if reason and row["outcomes"].get("scored"):
                 lines.append(f"{name}: {metric} is null: {reason}")
         if row["early_assertion"]:
-            lines.append(f"{name}: {row['early_assertion']} histories assert a diagnosis before the summary (view: {task['protocol']['view']})")
+            early = f"{row['early_assertion']} histories assert a diagnosis before the summary"
+            lines.append(f"{name}: {early} (view: {task['protocol']['view']})")
         if row["condition"] == "emitted":
             if row["patient_checks"]:
-                lines.append(f"{row['policy']}: patient checks: " + ", ".join(f"{key} {n}" for key, n in row["patient_checks"].items()))
+                checks = ", ".join(f"{key} {n}" for key, n in row["patient_checks"].items())
+                lines.append(f"{row['policy']}: patient checks: {checks}")
             if row["breaches"]:
                 lines.append(f"{row['policy']}: {row['breaches']} breaches of the protocol")
     return lines

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from meddc_bench.cli.screen import say
+
 
 @click.command("validate")
 @click.argument("names", nargs=-1, metavar="[TASK|PATH|CAMPAIGN]...")
@@ -24,17 +26,18 @@ def command(names: tuple[str, ...], include_path: tuple[str, ...], no_self_check
     index = TaskIndex(map(Path, include_path))
     problems = 0
     for error in index.broken:
-        click.echo(f"error: {error}")
+        say(f"error: {error}")
         problems += 1
     wanted = names or tuple(name for name, one in index.listings.items() if one.kind == "task")
     for name in wanted:
         try:
-            problems += _campaign(Path(name)) if _is_campaign(name) else _tasks(index, name, self_check=not no_self_check)
+            checked = _campaign(Path(name)) if _is_campaign(name) else None
+            problems += _tasks(index, name, self_check=not no_self_check) if checked is None else checked
         except InputError as error:
             for line in (str(error), *getattr(error, "__notes__", ())):
-                click.echo(f"error: {line}")
+                say(f"error: {line}")
                 problems += 1
-    click.echo("everything is in order" if not problems else f"{problems} errors")
+    say("everything is in order" if not problems else f"{problems} errors")
     return 2 if problems else 0
 
 
@@ -55,7 +58,7 @@ def _campaign(path: Path) -> int:
 
     campaign = campaigns.build(campaigns.load(path))
     run.prepare(campaign, Registry.load())
-    click.echo(f"{path}: campaign in order")
+    say(f"{path}: campaign in order")
     return 0
 
 
@@ -69,21 +72,21 @@ def _tasks(index: object, name: str, *, self_check: bool) -> int:
     problems = 0
     for task in index.resolve(name):  # type: ignore[attr-defined]
         targets = sorted(len(case.scored_targets) for case in task.cases)
-        click.echo(
+        say(
             f"{task.name}: {len(task.cases)} cases, {len({case.department for case in task.cases})} departments, "
             f"{targets[0]}-{targets[-1]} scored targets (median {targets[len(targets) // 2]})"
         )
         for finding in validation.lint(task):
-            click.echo(f"{finding.level}: {finding.where}: {finding.message}")
+            say(f"{finding.level}: {finding.where}: {finding.message}")
             problems += finding.level == "error"
         if self_check and task.config.instruments:
             campaign = Campaign(tasks=(task.name,), instrument=next(iter(task.config.instruments)))
             (bench,) = build_benches(campaign, registry, [task], imported=True)
             check = validation.self_check(bench, registry)
             for key, value in vars(check).items():
-                click.echo(f"  self-check {key} = {_shown(value)}")
+                say(f"  self-check {key} = {_shown(value)}")
             for fault in validation.judged_faults(check):
-                click.echo(f"error: {task.name}: {fault}")
+                say(f"error: {task.name}: {fault}")
                 problems += 1
     return problems
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from pydantic import Field
+
 from meddc_bench.contracts import Budget, Context, MenuItem, Options, Step
 from meddc_bench.records import Action, Case
 
@@ -41,13 +43,18 @@ DIAGNOSE = MenuItem(
     },
 )
 
-_OTHER_SPEAKER = re.compile(r"^[ \t]*(?:患者|病人|家属|家长|patient)[ \t]*[:：]", re.MULTILINE | re.IGNORECASE)
+_MARK = r"[\s*#>\[【（(]{0,9}"
+_SAID = r"(?:本人|自述|回答|答|说)?[ \t\u3000*\]】）)]{0,9}[:：]"
+_OTHER_SPEAKER = re.compile(
+    rf"(?:^{_MARK}(?:患者|病人|家属|家长|patient)|(?<=[。？！?!…]){_MARK}(?:患者|病人|patient)){_SAID}",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 class ConsultationOptions(Options):
     """Options of the environment: the longest doctor's turn, in characters."""
 
-    max_turn_chars: int = 4000
+    max_turn_chars: int = Field(4000, ge=1)
 
 
 class Consultation:
@@ -85,8 +92,9 @@ class ConsultationVisit:
         """Take the doctor's action and say what follows."""
         breaches = list(action.violations)
         if action.name == "diagnose":
-            return Step("diagnose", text or _written(action), ended="diagnosed", breaches=tuple(breaches))
-        text = self._within_limits(text, breaches)
+            text = self._cut(text or _written(action), breaches)
+            return Step("diagnose", text, ended="diagnosed", breaches=tuple(breaches))
+        text = self._own_words(text, breaches)
         if not text:
             return Step("question", "", ended="failed", public=False, breaches=(*breaches, "empty reply"))
         if not self._left:
@@ -94,14 +102,17 @@ class ConsultationVisit:
         self._left -= 1
         return Step("question", text, question=text, breaches=tuple(breaches))
 
-    def _within_limits(self, text: str, breaches: list[str]) -> str:
+    def _own_words(self, text: str, breaches: list[str]) -> str:
         if other := _OTHER_SPEAKER.search(text):
             breaches.append("speaks for the patient")
             text = text[: other.start()]
+        return self._cut(text.strip(), breaches)
+
+    def _cut(self, text: str, breaches: list[str]) -> str:
         if len(text) > self._limit:
             breaches.append(f"longer than {self._limit} characters")
-            text = text[: self._limit]
-        return text.strip()
+            text = text[: self._limit].strip()
+        return text
 
 
 def _written(action: Action) -> str:

@@ -26,25 +26,34 @@ def maximum_matching(edges: Sequence[Sequence[int]], order: Sequence[int]) -> di
     {0: 1, 1: 0}
     """
     owner: dict[int, int] = {}
-
-    def augment(prediction: int, seen: set[int]) -> bool:
-        for reference in edges[prediction]:
-            if reference not in seen:
-                seen.add(reference)
-                if reference not in owner or augment(owner[reference], seen):
-                    owner[reference] = prediction
-                    return True
-        return False
-
     for prediction in order:
         for reference in edges[prediction]:
             if reference not in owner:
                 owner[reference] = prediction
                 break
         else:
-            if edges[prediction]:
-                augment(prediction, set())
+            _augment(prediction, edges, owner)
     return dict(sorted(owner.items()))
+
+
+def _augment(prediction: int, edges: Sequence[Sequence[int]], owner: dict[int, int]) -> None:
+    """Make room for a prediction along a path of changes of owner, if there is one; any length of path will do."""
+    path = [(prediction, iter(edges[prediction]))]
+    wanted: list[int] = []
+    seen: set[int] = set()
+    while path:
+        reference = next((one for one in path[-1][1] if one not in seen), None)
+        if reference is None:
+            path.pop()
+            del wanted[len(path) - 1 :]
+            continue
+        seen.add(reference)
+        wanted.append(reference)
+        if reference not in owner:
+            for (taker, _), taken in zip(path, wanted, strict=True):
+                owner[taken] = taker
+            return
+        path.append((owner[reference], iter(edges[owner[reference]])))
 
 
 def assign(evidence: Evidence, first_summary: int | None = None) -> Assignment:
@@ -95,8 +104,12 @@ def _adjacency(
         row, target = position.get(edge.prediction), column.get(edge.reference)
         if edge.excluded is not None:
             excluded.append(edge)
-        elif row is None or target is None:
-            excluded.append(_because(edge, "dropped question" if row is None else "volunteered target"))
+        elif row is None:
+            dropped = any(item.id == edge.prediction for item in evidence.items)
+            excluded.append(_because(edge, "dropped question" if dropped else "unknown prediction id"))
+        elif target is None:
+            volunteered = edge.reference in evidence.volunteered
+            excluded.append(_because(edge, "volunteered target" if volunteered else "unknown reference id"))
         elif evidence.axis == "trajectory" and items[row].round is None:
             excluded.append(_because(edge, "question without a round"))
         elif target not in adjacency[row]:
@@ -117,7 +130,12 @@ def _before(items: Sequence[Item], first_summary: int) -> tuple[tuple[Item, ...]
 
 def _order(items: Sequence[Item]) -> list[int]:
     far = 1 << 30
-    return sorted(range(len(items)), key=lambda index: (far if items[index].round is None else items[index].round, index))
+
+    def place(index: int) -> tuple[int, int]:
+        at = items[index].round
+        return (far if at is None else at, index)
+
+    return sorted(range(len(items)), key=place)
 
 
 def _because(edge: Edge, reason: str) -> Edge:

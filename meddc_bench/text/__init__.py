@@ -1,4 +1,4 @@
-"""The one Chinese text layer, used by the core and the plugins: hygiene, comparison, segmentation, scope, quantities."""
+"""The one Chinese text layer of core and plugins: hygiene, comparison, segmentation, scope, quantities."""
 
 from meddc_bench.text.assertions import asserted_diagnosis, mask_assertions
 from meddc_bench.text.hygiene import clean, safe_name

@@ -15,7 +15,8 @@ _HIDDEN = re.compile(
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SUSPECT = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff]"
 )
 _LINES = re.compile("\r\n?|[\u2028\u2029]")
 

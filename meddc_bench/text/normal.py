@@ -31,7 +31,6 @@ def _traditional() -> frozenset[str]:
     return frozenset(map(chr, _simplified())) | {"著"}
 
 
-
 @lru_cache(maxsize=1)
 def _simplified() -> dict[int, str]:
     """The traditional characters with a different simplified form, from OpenCC's table."""
@@ -44,6 +43,11 @@ def _simplified() -> dict[int, str]:
     while any(ord(new) in found for new in found.values()):
         found = {code: found.get(ord(new), new) for code, new in found.items() if found.get(ord(new)) != chr(code)}
     return found
+
+
+def simplified(text: str) -> str:
+    """Write traditional characters as simplified ones, one for one, so that places stay."""
+    return text if _traditional().isdisjoint(text) else _zhuo(text.translate(_simplified()))
 
 
 def _fold(text: str) -> str:
@@ -139,5 +143,3 @@ def aligned(text: str) -> Aligned:
         tuple(places[at][0] for at in kept),
         tuple(places[at][1] for at in kept),
     )
-
-

@@ -9,14 +9,19 @@ _DIGITS = {char: value for value, char in enumerate("零一二三四五六七八
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7}
 
 _MEASURE = (
-    "个半月|个半小时|个半钟头|个月|个多月|个小时|个多小时|个钟头|个星期|个礼拜|个孩子|个|天|日(?!常)|周(?!围|边)|星期|礼拜|月|年|岁|小时|钟头|分钟|秒|"
-    "次(?!性)|片|粒|颗|型|级|期|杯|瓶|支|包|斤|公斤|千克|米|厘米|公分|毫升|克|毫克|胎|顿|度|多岁|多天|多年|多次|多个|来天|来岁|来年|余年|余天|天半|年半|点半|点钟"
+    "个半月|个半小时|个半钟头|个月|个多月|个小时|个多小时|个钟头|个星期|个礼拜|个孩子|个|天|日(?!常)|周(?!围|边)|"
+    "星期|礼拜|月|年|岁|小时|钟头|分钟|秒|"
+    "次(?!性)|片|粒|颗|型|级|期|杯|瓶|支|包|斤|公斤|千克|米|厘米|公分|毫升|克|毫克|胎|顿|度|多岁|多天|多年|多次|"
+    "多个|来天|来岁|来年|余年|余天|天半|年半|点半|点钟"
 )
 _CHINESE = re.compile(
-    rf"(?<![零〇一二两三四五六七八九十百千万亿半几数第\d.分之])(?P<n>[零〇一二两三四五六七八九十百千]+(?:点[零〇一二三四五六七八九]+)?)(?P<half>半)?"
+    rf"(?<![零〇一二两三四五六七八九十百千万亿半几数第\d分之])(?<!\d\.)(?P<n>[零〇一二两三四五六七八九十百千]+(?:"
+    rf"点[零〇一二三四五六七八九]+)?)(?P<half>半)?"
     rf"(?={_MEASURE})"
 )
-_DEGREE = re.compile(r"(?P<whole>[三四]十[一二三四五六七八九]?)度(?P<part>[一二三四五六七八九](?![一二三四五六七八九十百天年周个]))?")
+_DEGREE = re.compile(
+    r"(?P<whole>[三四]十[一二三四五六七八九]?)度(?P<part>[一二三四五六七八九](?![一二三四五六七八九十百天年周个]))?"
+)
 _HALF = re.compile(r"(?<![一二两三四五六七八九十百\d几个])半(?:个)?(?P<unit>年|月|小时|钟头)(?!载)")
 _ORDINAL = re.compile(r"第(?P<n>[一二三四五六七八九十]+)(?=[次天周胎个])")
 _ROMANS = re.compile(r"(?<![a-z0-9])(?P<n>i{1,3}|iv|vi{0,2})(?=型|级|期|度|°)")
@@ -25,14 +30,17 @@ _WORDS = frozenset({"一度", "一期间", "一级棒", "一点", "一年到头"
 _HINT = re.compile(r"[零〇一二两三四五六七八九十百千半俩]|[iv]+[型级期度]")
 
 
-
-
 @lru_cache(maxsize=4096)
 def number(text: str) -> str | None:
-    """Read a Chinese numeral: 十二 -> 12, 两 -> 2, 三点五 -> 3.5, 两三 -> 2-3, 四五十 -> 40-50, 十二三 -> 12-13; else None."""
+    """Read a Chinese numeral: 十二 -> 12, 三点五 -> 3.5, 两三 -> 2-3, 四五十 -> 40-50; None when it is none."""
     if len(text) == 1 and text in _DIGITS:
         return str(_DIGITS[text])
-    spread = re.fullmatch(r"(?P<tens>[一二三四五六七八九]?十)?(?P<a>[一二两三四五六七八九])(?P<b>[二两三四五六七八九])(?P<unit>[十百千]?)", text)
+    spread = re.fullmatch(
+        r"(?P<tens>[一二三四五六七八九]?十)?(?P<a>[一二两三四五六七八九])(?P<b>[二两三四五六七八九])(?P<unit>"
+        r"[十百千]"
+        r"?)",
+        text,
+    )
     if spread and not (spread["tens"] and spread["unit"]) and _DIGITS[spread["a"]] < _DIGITS[spread["b"]]:
         base = int(number(spread["tens"]) or 0) if spread["tens"] else 0
         scale = {"": 1, "十": 10, "百": 100, "千": 1000}[spread["unit"]]

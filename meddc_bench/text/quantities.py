@@ -21,18 +21,39 @@ class Duration(msgspec.Struct, frozen=True):
 
 
 _UNITS = {
-    "分钟": 1 / 1440, "小时": 1 / 24, "钟头": 1 / 24, "天": 1.0, "日": 1.0, "晚上": 1.0, "晚": 1.0, "宿": 1.0, "周": 7.0, "星期": 7.0, "礼拜": 7.0,
-    "月": 30.0, "年": 365.0,
-}  # fmt: skip
+    "分钟": 1 / 1440,
+    "小时": 1 / 24,
+    "钟头": 1 / 24,
+    **dict.fromkeys(("天", "日", "晚上", "晚", "宿"), 1.0),
+    **dict.fromkeys(("周", "星期", "礼拜"), 7.0),
+    "月": 30.0,
+    "年": 365.0,
+}
 _LENGTH = re.compile(
-    r"(?<![每第\d.月年/])(?P<n>\d+(?:\.\d+)?(?:\s*[-~～—至到]\s*\d+(?:\.\d+)?)?|[一二两三四五六七八九十百]+|[好十]?几十?|数十?|半)\s*(?P<more>多|来|余)?\s*"
-    r"(?P<unit>个?半?(?:小时|钟头|月|星期|礼拜)|个?多?月|个多(?:星期|礼拜|小时|钟头)|天|日|周|年|分钟|个?晚上|宿)(?P<half>半(?!夜|天))?"
+    r"(?<![每第\d.月年/])(?P<n>\d+(?:\.\d+)?(?:\s*[-~～—至到]\s*\d+(?:\.\d+)?)?|[一二两三四五六七八九十百]+|"
+    r"[好十]?几十?|数十?|半)\s*(?P<more>多|来|余)?\s*"
+    r"(?P<unit>个?半?(?:小时|钟头|月|星期|礼拜)|个?多?月|个多(?:星期|礼拜|小时|钟头)|天|日|周|年|分钟|个?晚上|"
+    r"宿)(?P<half>半(?!夜|天))?"
 )
-_RATE = re.compile(r"\s*(?:内|里|得|要|就|能|大概|大约|差不多)?[^，,。；、]{0,4}?(?:[\d一二两三四五六七八九十几]+)\s*(?:[-~到至]\s*\d+)?\s*(?:多)?(?:次|片|包|支|杯|瓶|两|斤|顿|趟|回|粒|个(?!月|小时|星期|礼拜))")
+_RATE = re.compile(
+    r"\s*(?:内|里|得|要|就|能|大概|大约|"
+    r"差不多)?[^，,。；、]{0,4}?(?:[\d一二两三四五六七八九十几]+)\s*(?:[-~到至]\s*\d+)?\s*(?:多)?(?:次|片|包|支|杯|"
+    r"瓶|两|斤|顿|趟|回|粒|个(?!月|小时|星期|礼拜))"
+)
 _WORDS = {
-    "刚才": 0.02, "刚刚": 0.02, "今早": 0.3, "今天早上": 0.3, "今天": 0.5, "昨晚": 0.7, "昨夜": 0.7, "昨天": 1.0, "昨日": 1.0, "前天": 2.0, "大前天": 3.0, "前两天": 2.0,
-    "前几天": 4.0, "上周": 7.0, "上星期": 7.0, "上个星期": 7.0, "上礼拜": 7.0, "上个月": 30.0, "去年": 365.0, "前年": 730.0, "前阵子": 30.0, "从小": 3650.0,
-}  # fmt: skip
+    **dict.fromkeys(("刚才", "刚刚"), 0.02),
+    **dict.fromkeys(("今早", "今天早上"), 0.3),
+    "今天": 0.5,
+    **dict.fromkeys(("昨晚", "昨夜"), 0.7),
+    **dict.fromkeys(("昨天", "昨日"), 1.0),
+    **dict.fromkeys(("前天", "大前天", "前两天"), 2.0),
+    "前几天": 4.0,
+    **dict.fromkeys(("上周", "上星期", "上个星期", "上礼拜"), 7.0),
+    **dict.fromkeys(("上个月", "前阵子"), 30.0),
+    "去年": 365.0,
+    "前年": 730.0,
+    "从小": 3650.0,
+}
 _WORD = re.compile("|".join(sorted(_WORDS, key=len, reverse=True)))
 _SEVERAL = {"几": 4.0, "数": 4.0, "好几": 5.0, "十几": 14.0, "几十": 40.0, "数十": 40.0, "半": 0.5}
 
@@ -53,15 +74,17 @@ def durations(text: str) -> tuple[Duration, ...]:
 def _days(match: re.Match[str]) -> float | None:
     count, unit = match["n"], match["unit"]
     kind = next(name for name in _UNITS if unit.endswith(name))
-    if kind == "月" and "个" not in unit and count not in _SEVERAL and not match["more"] and count != "半":
-        if not re.match(r"(?:前|以前|来|之久)", match.string[match.end() :]):
+    if kind == "月" and "个" not in unit and count not in _SEVERAL and not match["more"]:
+        after = match.string[match.end() :]
+        if re.match(r"前|以前|来|之久", after) is None:  # 10月 is a date
             return None
     value = _SEVERAL.get(count) or _value(count)
     if value is None or (kind == "年" and value >= 1900) or (kind == "日" and value > 60):
         return None
     if "半" in unit or match["half"]:
         value += 0.5
-    return round((value + (0.3 if match["more"] and value < 10 else 0)) * _UNITS[kind], 3)
+    more = match["more"] or "多" in unit
+    return round((value + (0.3 if more and value < 10 else 0)) * _UNITS[kind], 3)
 
 
 def _value(count: str) -> float | None:
@@ -74,11 +97,23 @@ def _value(count: str) -> float | None:
     return sum(parts) / len(parts) if parts else None
 
 
-_YEARS = re.compile(r"(?P<y>\d{1,3}(?:\.\d)?)(?:-\d+)?(?:多|来|余|出头)?岁(?P<half>半)?(?:零|又|多)?(?:(?P<m>\d{1,2})个?月)?(?!的?时候?|那年|起|开始|以前|之前|前|后|就|左右(?:得|开始))")
-_MONTHS = re.compile(r"(?:(?P<a>\d{1,2}(?:\.\d)?)(?:-\d+)?个?多?月(?:的?(?:宝宝|孩子|婴儿|娃)|大|龄|了?(?=,?(?:男|女|宝宝)))|月龄[:,]?(?P<b>\d{1,2}))")
-_DAYS = re.compile(r"(?:出生(?:才|第|已经|刚)?(?P<a>\d{1,3})天|(?P<b>\d{1,3})天(?:大|的(?:宝宝|新生儿|婴儿))|日龄[:,]?(?P<c>\d{1,3}))")
+_YEARS = re.compile(
+    r"(?P<y>\d{1,3}(?:\.\d)?)(?:-\d+)?(?:多|来|余|出头)?岁(?P<half>半)?(?:零|又|"
+    r"多)?(?:(?P<m>\d{1,2})个?月)?(?!的?时候?|那年|起|开始|以前|之前|前|后|就|左右(?:得|开始))"
+)
+_MONTHS = re.compile(
+    r"(?:(?P<a>\d{1,2}(?:\.\d)?)(?:-\d+)?个?多?月(?:的?(?:宝宝|孩子|婴儿|娃)|大|龄|了?(?=,?(?:男|女|宝宝)))|"
+    r"月龄[:,]?(?P<b>\d{1,2}))"
+)
+_DAYS = re.compile(
+    r"(?:出生(?:才|第|已经|刚)?(?P<a>\d{1,3})天|(?P<b>\d{1,3})天(?:大|的(?:宝宝|新生儿|婴儿))|"
+    r"日龄[:,]?(?P<c>\d{1,3}))"
+)
 _FIELD = re.compile(r"年龄[:,]?\s*(?P<n>\d{1,3}(?:\.\d)?)(?P<unit>岁|个?月|天)?(?:半)?")
-_OTHERS = re.compile(r"(?:父亲|母亲|爸|妈|爷爷|奶奶|外公|外婆|哥|姐|弟|妹|老公|爱人|老伴|丈夫|妻子|大儿子|大女儿|老大|(?<!的)儿子今年)[^,.;]{0,6}$")
+_OTHERS = re.compile(
+    r"(?:父亲|母亲|爸|妈|爷爷|奶奶|外公|外婆|哥|姐|弟|妹|老公|爱人|老伴|丈夫|妻子|大儿子|大女儿|老大|"
+    r"(?<!的)儿子今年)[^,.;]{0,6}$"
+)
 
 
 @lru_cache(maxsize=8192)
@@ -92,10 +127,10 @@ def age(text: str) -> float | None:
     for match in _YEARS.finditer(text):
         if not _OTHERS.search(text[: match.start()]):
             return _year(match)
-    if match := _MONTHS.search(text):
-        return round(float(match["a"] or match["b"]) / 12, 3)
-    if match := _DAYS.search(text):
-        return round(float(match["a"] or match["b"] or match["c"]) / 365.25, 3)
+    if months := _MONTHS.search(text):
+        return round(float(months["a"] or months["b"]) / 12, 3)
+    if days := _DAYS.search(text):
+        return round(float(days["a"] or days["b"] or days["c"]) / 365.25, 3)
     return None
 
 
@@ -109,7 +144,10 @@ _SEX = (
     re.compile(r"(?:^|[,，。.\s今岁])(?P<s>[男女])(?=[,，\s]*\d)"),
     re.compile(r"岁[,，的\s]*(?P<s>[男女])(?!儿|友|朋友)"),
 )
-_FEMALE = re.compile(r"我是?[^,，。]{0,6}(?:女士|孕妇|家庭主妇|宝妈)|月经|例假|大姨妈|怀孕|孕\d|末次|白带|产后|哺乳|我(?:老公|丈夫)|闺女|女儿|姑娘|子宫|停经")
+_FEMALE = re.compile(
+    r"我是?[^,，。]{0,6}(?:女士|孕妇|家庭主妇|宝妈)|月经|例假|大姨妈|怀孕|孕\d|末次|白带|产后|哺乳|我(?:老公|丈夫)|"
+    r"闺女|女儿|姑娘|子宫|停经"
+)
 _MALE = re.compile(r"我是?[^,，。]{0,6}先生|前列腺|睾丸|阴囊|我(?:老婆|妻子|媳妇)|小伙|儿子|男娃")
 
 
@@ -125,7 +163,11 @@ def sex(text: str) -> str | None:
     return "女" if female else "男" if male else None
 
 
-_BOTH = re.compile(r"双侧|两侧|两边|左右两?[侧边]?(?=都|均)|双(?=[眼膝肾肺下上手耳腿肩髋足脚踝腕乳颈踇]|小腿|大腿)|[两2俩](?:只|条|个|边)?(?=眼|膝|手|耳|腿|肩|脚|胳膊|侧|肾|乳)|两[眼膝手耳腿肩脚肺]")
+_BOTH = re.compile(
+    r"双侧|两侧|两边|左右两?[侧边]?(?=都|均)|双(?=[眼膝肾肺下上手耳腿肩髋足脚踝腕乳颈踇]|小腿|大腿)|"
+    r"[两2俩](?:只|条|"
+    r"个|边)?(?=眼|膝|手|耳|腿|肩|脚|胳膊|侧|肾|乳)|两[眼膝手耳腿肩脚肺]"
+)
 _LEFT = re.compile(r"左(?!右)|(?<![a-z])l(?:eft)?(?=侧)")
 _RIGHT = re.compile(r"(?<!左)右(?!美沙芬|旋)")
 

@@ -91,15 +91,13 @@ def _files(path: Path) -> list[Path]:
 
 def _is_upstream(line: Line) -> bool:
     """Tell the layouts apart by their keys."""
-    if "dialogue" in line.data:
-        return False
-    if "dialog_history" in line.data:
-        return True
+    if "dialogue" in line.data or "dialog_history" in line.data:
+        return "dialogue" not in line.data
     if "history" in line.data or "turns" in line.data:
         line.reject("is not AI Hospital's; import it with the importer histories; left out")
     if "diagnosis" in line.data:
         line.reject("holds a diagnosis and no dialogue: there is no history to import; left out")
-    line.reject("expected the key dialogue or dialog_history; left out")
+    return line.reject("expected the key dialogue or dialog_history; left out")
 
 
 def _final_text(line: Line, faults: list[Fault]) -> Closing | None:

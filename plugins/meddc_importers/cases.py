@@ -63,9 +63,14 @@ class Cases:
 
 def case_faults(failure: ValidationError, line: Line) -> Iterator[Fault]:
     """Turn what pydantic found into one Fault a key, without the values."""
-    for detail in failure.errors(include_input=False, include_url=False, include_context=False):
-        message = _WORDS.get(detail["type"], detail["msg"])
-        yield line.fault(f"{message}; the case is left out", _dotted(detail["loc"]))
+    details = failure.errors(include_input=False, include_url=False, include_context=False)
+    for detail in details:
+        loc = detail["loc"]
+        inside = any(one["loc"][: len(loc)] == loc and one is not detail for one in details)
+        if detail["type"] == "too_short" and inside:  # pydantic counts a bad item as absent
+            continue
+        message = _WORDS.get(detail["type"]) or detail["msg"][:1].lower() + detail["msg"][1:]
+        yield line.fault(f"{message}; the case is left out", _dotted(loc))
 
 
 def _dotted(loc: tuple[Any, ...]) -> str:

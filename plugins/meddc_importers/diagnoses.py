@@ -42,15 +42,17 @@ _MARKER = re.compile(
 _NUMBER = re.compile(
     r"(?:^|(?<=[\s；;，,。、]))(?:[（(]\d{1,2}[）)]|\d{1,2}\s*(?:[、．)）]|\.(?!\d))|[①-⑳]|[-•●*·]+(?=\s))[ \t]*"
 )
+_NAME = r"[^\s#＃*】，。；：:]"
 _HEADING = re.compile(
-    r"^[ \t]*(?:[#＃*【]+[ \t]*(?:最终|初步|临床)?诊断(?:结果)?[ \t]*[#＃*】]*[ \t]*[:：]?"
-    r"|(?:最终|初步|临床)?诊断(?:结果)?[ \t]*[:：])[ \t]*[#＃*】]*",
+    r"^[ \t]*(?:[#＃*【]+[ \t]*)?(?:最终|初步|临床)?诊断(?:结果)?[ \t]*"
+    r"(?:[#＃*】]+[ \t]*[:：]?|[:：]|(?<=[#＃*【 ]诊断结果)$)[#＃*】]*",
     re.MULTILINE,
 )
 _NEXT = re.compile(
-    r"^[ \t]*(?:[#＃*【]+[ \t]*[^\s#＃*】]{2,10}[ \t]*[#＃*】]*[ \t]*[:：]?"
-    r"|(?:诊断依据|治疗方案|治疗建议|辅助检查|症状|建议)[ \t]*[:：].*)[ \t]*$"
-    r"|^[ \t]*(?:请注意|注意[:：])",
+    r"^[ \t]*(?:[#＃]+[ \t]*[^\s#＃]{2,10}[ \t]*[#＃]+"
+    rf"|[#＃*【]*[ \t]*{_NAME}{{0,6}}(?:依据|治疗|建议|方案|检查|症状|处理|用药|随访|鉴别){_NAME}{{0,4}}"
+    r"[ \t]*(?:[#＃*】]+|[:：]|$)"
+    r"|请注意|注意[:：])",
     re.MULTILINE,
 )
 _QUALIFIER = re.compile(rf"[极很高中低]+危组?|心功能[IVⅠⅡⅢⅣ\d一二三四-]+级{_BRACKETS}?")
@@ -89,8 +91,9 @@ def diagnosis_section(text: str) -> str | None:
 def reference_diagnoses(units: Sequence[str]) -> tuple[Diagnosis, ...]:
     """Make references of the units of a discharge diagnosis.
 
-    Units that were cut inside brackets are joined again, a unit that lists diagnoses between 、 is split, and a lone risk
-    group or heart function class goes back to its diagnosis. An abbreviation or an alias in brackets becomes a synonym.
+    Units that were cut inside brackets are joined again, a unit that lists diagnoses between 、 is split, and a lone
+    risk group or heart function class goes back to its diagnosis. An abbreviation or an alias in brackets becomes a
+    synonym.
     """
     names = _qualified([part for unit in _joined(units) for part in _split_unit(unit)])
     return tuple(_with_synonyms(name) for name in distinct(names))
@@ -138,7 +141,7 @@ def _clause(clause: str) -> list[str] | None:
     """Split names between ， 、 and 和; a list of places before one name is that one name."""
     if not 2 <= len(clause) <= LONGEST or _PROSE.search(clause):
         return None
-    parts = _qualified([_bare(part) for part in _cut(clause, "，,、和与")])
+    parts = _qualified([_bare(part) for part in _cut(clause.replace("以及", "和"), "，,、和与")])
     if any(_JOINT.match(part) for part in parts):
         return None
     if len(parts) == 1:

@@ -92,7 +92,7 @@ def _present(line: Line, keys: tuple[str, ...]) -> str:
     for key in keys:
         if line.data.get(key) not in (None, ""):
             return key
-    line.reject(f"this key is missing{' or empty' if keys[0] in line.data else ''}; left out", keys[0])
+    return line.reject(f"this key is missing{' or empty' if keys[0] in line.data else ''}; left out", keys[0])
 
 
 def _shown(name: str) -> str:

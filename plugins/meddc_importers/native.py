@@ -79,13 +79,11 @@ class Histories:
 
 def _is_own(line: Line) -> bool:
     """Tell the program's own lines from those written by hand."""
-    if "history" in line.data:
-        return True
-    if "turns" in line.data:
-        return False
+    if "history" in line.data or "turns" in line.data:
+        return "history" in line.data
     if "dialogue" in line.data or "dialog_history" in line.data:
         line.reject("looks like AI Hospital's; import it with the importer ai_hospital; left out")
-    line.reject("expected the key history (this program's own) or turns (by hand); left out")
+    return line.reject("expected the key history (this program's own) or turns (by hand); left out")
 
 
 def _own(line: Line) -> History:

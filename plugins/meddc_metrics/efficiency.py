@@ -14,7 +14,7 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Efficiency:
-    """E of one case with what it was made of; all but `total_rounds`, `matched` and `value` are None without a match."""
+    """E of one case and what it was made of; all but `total_rounds`, `matched` and `value` are None without a match."""
 
     total_rounds: int
     matched: int
@@ -46,8 +46,9 @@ def efficiency(matched_rounds: Sequence[int], first_summary_round: int | None, t
     count = len(matched_rounds)
     if not count:
         return Efficiency(total, 0, None, None, None, FLOOR)
-    weights = [math.exp(-LAMBDA * (one - 1)) for one in matched_rounds]
-    mean = sum(one * weight for one, weight in zip(matched_rounds, weights, strict=True)) / sum(weights)
+    rounds = sorted(matched_rounds)  # so that the order of the arguments cannot change a bit of the sum
+    weights = [math.exp(-LAMBDA * (one - rounds[0])) for one in rounds]  # w_i / w_1: no weight sum can underflow to 0
+    mean = sum(one * weight for one, weight in zip(rounds, weights, strict=True)) / sum(weights)
     at = timing(mean)
     ineffective = max(0.0, (total - count) / total) if total else 0.0
     value = min(1.0, max(FLOOR, at * (1 - INEFFECTIVE * ineffective)))
@@ -57,7 +58,7 @@ def efficiency(matched_rounds: Sequence[int], first_summary_round: int | None, t
 def timing(mean_round: float) -> float:
     """Map the weighted mean round (1 or later) to a timing score in [0.1, 1], in five branches.
 
-    The first branch ends in a jump-free 1.0; each limit belongs to the branch below it, with 1e-9 slack.
+    Each limit belongs to the branch below it, with 1e-9 slack; at a mean of 2 the score jumps from 1.0 to 0.95.
     """
     at = mean_round - _SLACK
     if at <= 2:

@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from meddc_bench.contracts import Context, Options, Sums, Unit
 
+from meddc_bench.contracts import Context, Options, Sums, Unit
+from meddc_bench.records import Axis
 from meddc_metrics.efficiency import FLOOR, efficiency
 
 Statistics = Mapping[str, float]
@@ -21,7 +22,8 @@ def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     >>> ratio(np.array([1.0, 0.0]), np.array([2.0, 0.0])).tolist()
     [0.5, 0.0]
     """
-    return np.divide(above, below, out=np.zeros_like(np.asarray(above, dtype=float)), where=np.asarray(below) != 0)
+    zeros = np.zeros_like(np.asarray(above, dtype=float))
+    return np.asarray(np.divide(above, below, out=zeros, where=np.asarray(below) != 0))
 
 
 def f1(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray) -> np.ndarray:
@@ -36,7 +38,7 @@ def f1(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray) -> np.ndarray:
 class CountMetric:
     """A score of the TP, FP and FN of one axis."""
 
-    axis: str
+    axis: Axis
     formula: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
     unit: str = "points"
     range: tuple[float, float] = (0.0, 1.0)
@@ -57,6 +59,10 @@ class CountMetric:
         return self.formula(sums["tp"], sums["fp"], sums["fn"])
 
 
+_COUNTS = ("tp", "fp", "fn")
+_D, _T = CountMetric("diagnosis", f1), CountMetric("trajectory", f1)
+
+
 def _precision(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray) -> np.ndarray:
     return ratio(tp, tp + fp)
 
@@ -65,7 +71,7 @@ def _recall(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray) -> np.ndarray:
     return ratio(tp, tp + fn)
 
 
-def _counts(axis: str, formula: Any, options: Options, context: Context) -> CountMetric:
+def _counts(axis: Axis, formula: Any, options: Options, context: Context) -> CountMetric:
     return CountMetric(axis, formula)
 
 
@@ -137,22 +143,20 @@ class TotalMetric:
     over_repeats: str = "mean"
 
     def case(self, unit: Unit) -> Statistics | None:
-        diagnosis, trajectory = unit.assignments.get("diagnosis"), unit.assignments.get("trajectory")
-        timing = unit_efficiency(unit)
-        if diagnosis is None or trajectory is None or timing is None:
+        """Take what the metrics D, T and E take from the unit, so that Total weighs the very D, T and E of the run."""
+        d, t, timing = _D.case(unit), _T.case(unit), unit_efficiency(unit)
+        if d is None and t is None and timing is None:
             return None
-        return {
-            "d_tp": diagnosis.tp, "d_fp": diagnosis.fp, "d_fn": diagnosis.fn,
-            "t_tp": trajectory.tp, "t_fp": trajectory.fp, "t_fn": trajectory.fn,
-            "e": timing, "n": 1.0,
-        }  # fmt: skip
+        counts = {f"d_{name}": d[name] if d else 0 for name in _COUNTS}
+        counts |= {f"t_{name}": t[name] if t else 0 for name in _COUNTS}
+        return {**counts, "e": timing or 0.0, "n": float(timing is not None)}
 
     def aggregate(self, sums: Sums) -> np.ndarray:
         d = f1(sums["d_tp"], sums["d_fp"], sums["d_fn"])
         t = f1(sums["t_tp"], sums["t_fp"], sums["t_fn"])
         with np.errstate(invalid="ignore", divide="ignore"):
             e = sums["e"] / sums["n"]
-        return total(d, t, e, self.weights)
+        return np.asarray(total(d, t, e, self.weights))
 
 
 def total(d: Any, t: Any, e: Any, weights: tuple[float, float, float] = (0.5, 0.4, 0.1)) -> Any:
@@ -181,9 +185,11 @@ def matched_round_metric(options: Options, context: Context) -> MeanMetric:
 
 def first_summary_metric(options: Options, context: Context) -> MeanMetric:
     """Mean round of the first summary, over cases that have one."""
-    return MeanMetric(
-        lambda unit: None if unit.first_summary is None else float(unit.first_summary), "round", (1.0, float("inf")), False
-    )
+
+    def of(unit: Unit) -> float | None:
+        return None if unit.first_summary is None else float(unit.first_summary)
+
+    return MeanMetric(of, "round", (1.0, float("inf")), False)
 
 
 def rounds_metric(options: Options, context: Context) -> MeanMetric:

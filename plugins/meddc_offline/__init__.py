@@ -1,1 +1,1 @@
-"""Adapters that need no network: rule-based policies, a patient that keeps to its facts, a reader and lexical judges."""
+"""Adapters that need no network: rule-based doctors, a patient that keeps to its facts, a reader, lexical judges."""

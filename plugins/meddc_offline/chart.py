@@ -11,6 +11,7 @@ from meddc_bench.records import Turn
 from meddc_bench.text import age, clauses, durations, laterality, normalise, sex, squash
 from meddc_offline.lexicon import Lexicon
 from meddc_offline.likeness import likenesses
+from meddc_offline.measured import measured
 
 _NEAR = 0.8
 
@@ -27,6 +28,9 @@ _HABIT = re.compile(
 _WOMAN = re.compile(r"月经|例假|大姨妈|停经|怀孕|孕|白带|绝经|我老公|我丈夫|婆婆|剖宫产|生过(一|两|二|三|1|2|3)个?孩")
 _MAN = re.compile(r"前列腺|睾丸|阴囊|我老婆|我媳妇|我爱人怀|丈母娘|我爸|老爷子|我爷爷|我儿子|小子")
 _FEMALE_KIN = re.compile(r"我(妈|母亲|婆婆|奶奶|外婆|姥姥|闺女|女儿|老婆|媳妇)|老太太|女宝|小姑娘")
+_SPOKEN_FOR = re.compile(
+    r"我?(妈妈?|爸爸?|父亲|母亲|爷爷|奶奶|外公|外婆|姥姥|姥爷|老伴|老头子|老公|爱人|婆婆|公公|岳父|岳母)"
+)
 _CHILD = re.compile(r"孩子|宝宝|娃|小家伙|儿子|女儿|闺女|我家小")
 _PAST = re.compile(
     r"以前|小时候|早年|年轻(的)?时|前年|当年|曾经|从前|早先|那年|\d+(多|来)?年前(?!开始|起)|(?<!从)(?<!打)去年(?!开始|起|底开始|就)|上学(的)?时候|头几年|生完|坐月子"
@@ -34,6 +38,7 @@ _PAST = re.compile(
 _HEARSAY = re.compile(r"说是|以为|当是|当成|怕是|是不是|怀疑|会不会|担心是|听人|网上|都说|按.{1,8}治|当.{1,6}治")
 _REACTION = re.compile(r"(打|吃|用|抹|沾|碰|喝|挂).{1,10}(起过|会起|就起|过敏|起了?.{0,4}(疹|疙瘩|风团))|过敏|皮试")
 _PARENT = re.compile(r"^(我|她爸|他爸|孩子(他|她)?爸|爸爸)(自己)?(也|有|是|小时候|以前|从小|年轻)")
+_PREGNANT = re.compile(r"孕(?!酮)\d|怀孕|产检|胎动")
 _LASTING = frozenset({"past", "medication", "allergy", "personal", "obstetric", "development", "family", "test"})
 
 
@@ -57,6 +62,7 @@ class Chart:
     sex: str | None = None
     onset: frozenset[str] = frozenset()
     sides: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    chief_sides: frozenset[str] = frozenset()
     examined: bool = False
     text: str = ""
 
@@ -87,6 +93,8 @@ class _Draft:
         mentions = self.lexicon.find(text)
         for mention in mentions:
             self._note(mention, turn, text)
+        for name in measured(text):
+            self.said[name] = 1.0
         if turn.role == "patient":
             self._likenesses(text, {mention.name for mention in mentions})
         self._sides(text, mentions)
@@ -109,11 +117,19 @@ class _Draft:
         if mention.polarity == "absent":
             self.absent.add(mention.name)
         elif mention.polarity == "present":
-            weight = self._bearing(_clause(text, mention.start, mention.end), mention.kind)
+            clause = _clause(text, mention.start, mention.end)
+            weight = self._bearing(clause, mention.kind)
+            if mention.kind == "past" and not _HEARSAY.search(clause):
+                self._known(text[mention.start : mention.end])
             self.said[mention.name] = max(weight, self.said.get(mention.name, 0.0))
 
+    def _known(self, said: str) -> None:
+        """Note a disease that the patient names as had: 高血压 for 高血压病, 糖尿病 for 2型糖尿病."""
+        names = (self.lexicon.canonical_disease(form) for form in (said, f"{said}病", f"2型{said}"))
+        self.known += [name for name in names if name is not None]
+
     def _bearing(self, clause: str, kind: str) -> float:
-        """Weigh how far a finding bears on the present illness: less in the past, in hearsay, as a reaction to a drug."""
+        """Weigh how far a finding bears on the present illness: less when past, hearsay or a reaction to a drug."""
         if kind in _LASTING:
             return 0.5 if _HEARSAY.search(clause) and kind != "family" else 1.0
         if _REACTION.search(clause) or (self.of_child and _PARENT.search(clause)):
@@ -141,7 +157,7 @@ class _Draft:
 
     def _sides(self, text: str, mentions: Sequence[Any]) -> None:
         for clause in clauses(text):
-            if sides := laterality(clause.text):
+            if (sides := laterality(clause.text)) and not _PAST.search(clause.text):
                 for mention in mentions:
                     if clause.start <= mention.start < clause.end and mention.polarity == "present":
                         self.sides.setdefault(mention.name, set()).update(sides)
@@ -159,6 +175,8 @@ class _Draft:
 
     def finish(self) -> Chart:
         """Close the chart: broader findings of what is present are present, what was said outweighs what was denied."""
+        if "血压升高" in self.said and _PREGNANT.search("".join(self.texts)):
+            self.said.setdefault("孕期血压高", 1.0)
         present = {name: near for name, near in self.near.items() if name not in self.absent} | self.said
         for name, strength in list(present.items()):
             for wider in self.lexicon.ancestors(name):
@@ -174,6 +192,7 @@ class _Draft:
             sex=_sex_of(self.texts),
             onset=_onset(self.opening, self.texts),
             sides={name: frozenset(sides) for name, sides in self.sides.items()},
+            chief_sides=laterality(self.opening),
             examined=self.examined,
             text=text,
         )
@@ -198,8 +217,11 @@ def _with_questions(turns: Sequence[Turn]) -> Iterator[tuple[Turn, str]]:
 
 
 def _first_age(texts: Sequence[str]) -> float | None:
-    for text in texts:
-        if (years := age(text)) is not None:
+    for place, text in enumerate(texts):
+        years = age(text)
+        if years is None and place == 0:
+            years = age(_SPOKEN_FOR.sub("", text))
+        if years is not None:
             return years
     return None
 

@@ -33,7 +33,7 @@ _PLAIN_LIFESTYLE = ("注意休息", "清淡饮食")
 class Checklist:
     """Plans every turn from the complaint and the answers so far."""
 
-    def __init__(self, options: Options, context: Context) -> None:
+    def __init__(self, options: Options | None = None, context: Context | None = None) -> None:
         pass
 
     async def act(self, view: PolicyView) -> Reply:

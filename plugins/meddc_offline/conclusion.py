@@ -1,4 +1,4 @@
-"""From a ranking to diagnoses: the best candidate, what often comes with it, and what explains the findings left over."""
+"""From a ranking to diagnoses: the best candidate, what often comes with it, what explains the findings left."""
 
 from __future__ import annotations
 

@@ -63,6 +63,10 @@ class Engine:
                 self.by_finding.setdefault(finding, []).append(name)
             for finding in disease.against:
                 self.by_against.setdefault(finding, []).append(name)
+        self.below: dict[str, set[str]] = {}
+        for finding in self.by_finding:
+            for wider in lexicon.ancestors(finding):
+                self.below.setdefault(wider, set()).add(finding)
         total = max(2, len(self.diseases))
         self.rarity = {
             finding: 0.3 + 0.7 * (1.0 - math.log(len(names)) / math.log(total))
@@ -77,12 +81,13 @@ class Engine:
     def rank(self, chart: Chart, only: Mapping[str, float] | None = None) -> list[Candidate]:
         """Rank the diseases that some finding supports, best first (ties by name)."""
         present = chart.present if only is None else only
+        denied = self.denied(chart)
         names = {name for finding in present for name in self.by_finding.get(finding, ())}
         names.update(name for name in chart.reported if name in self.diseases)
-        candidates = (self._candidate(name, chart, present) for name in names)
+        candidates = (self._candidate(name, chart, present, denied) for name in names)
         return sorted((c for c in candidates if c.score > 0), key=lambda c: (-c.score, c.name))
 
-    def _candidate(self, name: str, chart: Chart, present: Mapping[str, float]) -> Candidate:
+    def _candidate(self, name: str, chart: Chart, present: Mapping[str, float], denied: frozenset[str]) -> Candidate:
         disease = self.diseases[name]
         if not possible(disease, chart):
             return Candidate(name, 0.0)
@@ -91,7 +96,7 @@ class Engine:
             for finding, weight in disease.findings.items()
             if finding in present
         }
-        missing = sum(w * self.rarity[f] for f, w in disease.findings.items() if self.denied(f, chart))
+        missing = sum(w * self.rarity[f] for f, w in disease.findings.items() if f in denied)
         hostile = tuple(finding for finding in disease.against if finding in chart.present)
         points = sum(support.values()) - ABSENT * missing - AGAINST * sum(disease.against[f] for f in hostile)
         key = not disease.key or any(finding in present for finding in disease.key)
@@ -102,11 +107,10 @@ class Engine:
             fit *= KNOWN
         return Candidate(name, points * fit / self.mass[name], support, hostile, key)
 
-    def denied(self, finding: str, chart: Chart) -> bool:
-        """Say whether the patient denied a finding or a broader one of it."""
-        if finding in chart.present:
-            return False
-        return finding in chart.absent or any(wider in chart.absent for wider in self.lexicon.ancestors(finding))
+    def denied(self, chart: Chart) -> frozenset[str]:
+        """Name the findings that the patient denied, themselves or in a broader one."""
+        names = set(chart.absent).union(*(self.below.get(name, ()) for name in chart.absent))
+        return frozenset(names - chart.present.keys())
 
 
 def possible(disease: Any, chart: Chart) -> bool:

@@ -21,8 +21,11 @@ _AGAIN = ("刚才说过，", "还是刚才说的，")
 _IDENTITY = re.compile(
     r"多大(年纪|岁数|了)?(?!.{0,3}(的|块|个|片))|几岁|年龄|岁数|性别|男(的)?还是女|怎么称呼|是男|多少岁|多大年|几个月大|哪里人"
 )
+_EVENT = re.compile(r"第一次|开始|那年|的时候|时候|来的|起的|得的|孕|包|块|斑")
 _STORY = frozenset({"associated", "site", "character", "severity", "course", "modifying", "onset", "trigger"})
 _JOINTS = re.compile(r"[、，,;；]|或者?|还是|以及|和|跟|及|并且")
+_SENTENCE_END = re.compile(r"[。！？!?;；\n]")
+_LONGEST_LEAD = 24
 _FLOOR = 1.15
 _RELATIVE = 0.82
 _RELATIVE_PART = 0.9
@@ -31,6 +34,7 @@ _MOST = 3
 _MOST_PART = 1
 _RELATIVE_TYPE = 0.65
 _MOST_TYPE = 2
+_EVIDENCE = {"associated": 0.5, "personal": 0.3, "general": 0.3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +49,14 @@ class Part:
 class Grounded:
     """Answers from the recorded facts only; says that it does not know what is not recorded."""
 
-    def __init__(self, options: Options, context: Context) -> None:
+    def __init__(self, options: Options | None = None, context: Context | None = None) -> None:
         pass
 
     async def answer(self, view: PatientView) -> Answer:
         """Answer every question unit of the doctor's turn in order."""
         question = clean(view.question)
         rng = random.Random(f"{view.seed}:{len(view.turns)}:{question}")
-        units = [unit.quote for unit in question_units(question)]
+        units = _units(question)
         if not units:
             return Answer(text=rng.choice(_ACKNOWLEDGE), status="not recorded")
         used = set(view.used)
@@ -62,6 +66,16 @@ class Grounded:
             used.update(fact.id for fact in part.facts)
             parts.append(part)
         return _join(parts, rng)
+
+
+def _units(question: str) -> list[str]:
+    """Cut a turn into question units, each with the clause that leads up to it: 换个姿势、歇一歇，疼会有变化吗？"""
+    texts, end = [], 0
+    for unit in question_units(question):
+        lead = _SENTENCE_END.split(question[end : unit.start])[-1].strip()
+        texts.append(lead + unit.quote if len(lead) <= _LONGEST_LEAD else unit.quote)
+        end = unit.end
+    return texts
 
 
 def _join(parts: list[Part], rng: random.Random) -> Answer:
@@ -113,9 +127,9 @@ def _asked_before(view: PatientView, unit: str) -> bool:
 
 def select(facts: FactIndex, unit: str) -> tuple[Fact, ...]:
     """Choose the facts that answer one question unit, in the order in which they are recorded."""
-    if _IDENTITY.search(normalise(unit)) and (who := [fact for fact in facts.facts if fact.topic == "identity"]):
+    if _asks_who(unit) and (who := [fact for fact in facts.facts if fact.topic == "identity"]):
         return tuple(who)
-    grades = facts.grade(unit)
+    grades = [grade for grade in facts.grade(unit) if grade.shared >= _EVIDENCE.get(grade.fact.topic, 0.0)]
     chosen = {grade.fact.id for grade in _kept(grades, _RELATIVE)[:_MOST]}
     chosen.update(grade.fact.id for grade in _of_type(grades, unit))
     parts = [part for part in _JOINTS.split(unit) if len(squash(part)) > 1]
@@ -123,6 +137,10 @@ def select(facts: FactIndex, unit: str) -> tuple[Fact, ...]:
         grades = [grade for grade in facts.grade(unit, part) if grade.shared >= _SHARED]
         chosen.update(grade.fact.id for grade in _kept(grades, _RELATIVE_PART)[:_MOST_PART])
     return tuple(fact for fact in facts.facts if fact.id in chosen)
+
+
+def _asks_who(unit: str) -> bool:
+    return _IDENTITY.search(normalise(unit)) is not None and not _EVENT.search(unit)
 
 
 def _of_type(grades: list[Grade], unit: str) -> list[Grade]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from meddc_bench.records import Turn
-from meddc_bench.text import durations, normalise, question_units, squash
-from meddc_offline.bank import COMPLAINTS, GENERAL, Ask
+from meddc_bench.text import clauses, durations, normalise, question_units, squash
+from meddc_offline.bank import COMPLAINTS, GENERAL, OPEN, Ask
 from meddc_offline.chart import Chart, is_child, read_chart
 from meddc_offline.differential import Candidate, engine
 
@@ -30,8 +30,13 @@ _ASKABLE = frozenset(
     {"symptom", "sign", "general", "past", "trigger", "modifying", "personal", "obstetric", "site", "character"}
 )
 _ONE_NEED = frozenset({"onset", "trigger", "character", "severity", "course", "modifying"})
+_CORE = frozenset({"onset", "trigger", "site", "character", "course"})
+_CORE_FIRST = 2.0
 _BASIC = frozenset({"character", "course", "modifying", "severity", "trigger"})
 _OFTEN = {"prior_care": 2.4, "obstetric": 1.2, "past": 0.5, "general": 0.5, "family": 0.3}
+_GUESS = re.compile(
+    r"可能|是不是|会不会|说是|说可能|以为|怀疑|怕是|怕我|担心|要不要|该不该|用不用|有必要|当成|想给|[?？]$"
+)
 _SPOKEN = re.compile(r"主诉[:：]?(?P<text>[^\n]+)")
 
 
@@ -50,6 +55,7 @@ class Interview:
     def __init__(self, turns: Sequence[Turn]) -> None:
         self.chart: Chart = read_chart(turns)
         self.opening = _opening(turns)
+        self.structured = any(_SPOKEN.search(turn.text) for turn in turns[:1])
         self.spoken = "".join(squash(turn.text) for turn in turns if turn.role == "doctor")
         self.asked = frozenset(
             mention.name for turn in turns if turn.role == "doctor" for mention in engine().lexicon.find(turn.text)
@@ -60,6 +66,11 @@ class Interview:
     def ranked(self) -> list[Candidate]:
         """The differential, best first."""
         return engine().rank(self.chart)
+
+    @cached_property
+    def denied(self) -> frozenset[str]:
+        """The findings that the patient denied."""
+        return engine().denied(self.chart)
 
     @property
     def settled(self) -> bool:
@@ -82,7 +93,7 @@ class Interview:
         return sorted(planned.values(), key=lambda item: -item.worth)
 
     def choose(self, count: int) -> list[Planned]:
-        """Choose the next questions: the best one, then those closest to it in worth and kind, on different findings."""
+        """Choose the next questions: the best one, then the next of like worth and kind on other findings."""
         chosen: list[Planned] = []
         waiting = self.plan()
         while waiting and len(chosen) < count:
@@ -112,12 +123,15 @@ class Interview:
 
     def _general_asks(self) -> list[Ask]:
         groups = self._complaints()
+        told_freely = () if self.structured else (OPEN,)
         covered = {ask.kind for group in groups for ask in group if self._suits(ask)} | (_BASIC if groups else set())
-        return [ask for ask in GENERAL if ask.kind not in covered or ask.kind not in _ONCE]
+        return [*told_freely, *(ask for ask in GENERAL if ask.kind not in covered or ask.kind not in _ONCE)]
 
     def _weighed(self, ask: Ask) -> Ask:
         """Raise what nearly every consultation needs, and weigh a symptom by how far it parts the leading diseases."""
         worth = ask.worth + _OFTEN.get(ask.kind, 0.0)
+        if not self.spoken and ask.kind in _CORE:
+            worth += _CORE_FIRST
         if ask.kind == "associated":
             named = {mention.name for mention in engine().lexicon.find(ask.text)}
             worth += min(_MOST_GAIN, sum(self.gains.get(name, 0.0) for name in named)) - _ASSOCIATED
@@ -140,7 +154,7 @@ class Interview:
 
     def _unknown(self, name: str) -> bool:
         known = name in self.asked or self.chart.present.get(name, 0.0) >= _SURE
-        return not known and not engine().denied(name, self.chart)
+        return not known and name not in self.denied
 
     def _differential_asks(self) -> list[Ask]:
         """Ask for the findings whose answer would move the leading diseases apart the most."""
@@ -171,7 +185,7 @@ class Interview:
 
     def _answered(self, ask: Ask, text: str) -> bool:
         """Say whether a question was asked before, or every finding it names is known."""
-        if squash(text) in self.spoken:
+        if any(squash(unit.quote) in self.spoken for unit in question_units(text)):
             return True
         if ask.kind != "associated":
             return False
@@ -180,12 +194,18 @@ class Interview:
         return bool(named) and named <= known
 
 
+def _complained(text: str) -> str:
+    """Keep of an opening what the patient complains of, without guesses and questions to the doctor."""
+    kept = [clause.text for clause in clauses(text) if not _GUESS.search(clause.text)]
+    return ",".join(kept) or text
+
+
 def _opening(turns: Sequence[Turn]) -> str:
     for turn in turns:
         if turn.role == "patient":
             text = normalise(turn.text)
             spoken = _SPOKEN.search(text)
-            return spoken["text"] if spoken else text
+            return spoken["text"] if spoken else _complained(text)
     return ""
 
 
@@ -202,7 +222,10 @@ def _finding_ask(name: str, gain: float) -> Ask:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Say whether two questions name the same finding."""
+    """Say whether two questions name the same finding or share a unit."""
     lexicon = engine().lexicon
     names = {mention.name for mention in lexicon.find(one)}
-    return bool(names & {mention.name for mention in lexicon.find(other)})
+    said = squash(other)
+    return bool(names & {mention.name for mention in lexicon.find(other)}) or any(
+        squash(unit.quote) in said for unit in question_units(one)
+    )

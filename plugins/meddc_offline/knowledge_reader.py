@@ -12,11 +12,34 @@ from meddc_offline.chart import Chart, read_chart
 from meddc_offline.conclusion import conclude
 from meddc_offline.differential import Candidate, engine
 
-_LATERAL = (
-    "睾丸扭转", "急性附睾炎", "输尿管结石", "视网膜脱离", "视网膜中央动脉阻塞", "急性闭角型青光眼", "前葡萄膜炎", "突发性聋",
-    "急性中耳炎", "特发性面神经麻痹", "三叉神经痛", "自发性气胸", "结核性胸膜炎", "腹股沟疝嵌顿", "乳腺癌", "急性乳腺炎",
-    "股骨颈骨折", "股骨头坏死", "膝骨关节炎", "肩周炎", "下肢深静脉血栓形成", "卵巢囊肿蒂扭转", "急性肾盂肾炎", "年龄相关性白内障",
-)  # fmt: skip
+_LATERAL = frozenset(
+    {
+        "睾丸扭转",
+        "急性附睾炎",
+        "输尿管结石",
+        "视网膜脱离",
+        "视网膜中央动脉阻塞",
+        "急性闭角型青光眼",
+        "前葡萄膜炎",
+        "突发性聋",
+        "急性中耳炎",
+        "特发性面神经麻痹",
+        "三叉神经痛",
+        "自发性气胸",
+        "结核性胸膜炎",
+        "腹股沟疝嵌顿",
+        "乳腺癌",
+        "急性乳腺炎",
+        "股骨颈骨折",
+        "股骨头坏死",
+        "膝骨关节炎",
+        "肩周炎",
+        "下肢深静脉血栓形成",
+        "卵巢囊肿蒂扭转",
+        "急性肾盂肾炎",
+        "年龄相关性白内障",
+    }
+)
 _REPORTED = re.compile(
     r"脂肪肝|肝囊肿|肾囊肿|肾结石|肺气肿|肺结节|甲状腺结节|前列腺增生|颈动脉(粥样)?硬化(斑块形成)?|颈动脉斑块|腔隙性脑梗死"
     r"|胸腔积液|脑萎缩|胆囊息肉|肺部感染|肺动脉高压|高脂血症|低钾血症|低钠血症|低蛋白血症|高尿酸血症"
@@ -26,7 +49,7 @@ _REPORTED = re.compile(
 class KnowledgeReader:
     """Names the best supported disease, and others that explain findings it leaves unexplained."""
 
-    def __init__(self, options: Options, context: Context) -> None:
+    def __init__(self, options: Options | None = None, context: Context | None = None) -> None:
         pass
 
     async def read(self, view: ReaderView) -> Reading:
@@ -55,7 +78,9 @@ def with_side(candidate: Candidate, chart: Chart) -> str:
     """Put the side before the name of a lateral disease when the history states one side throughout."""
     if candidate.name not in _LATERAL:
         return candidate.name
-    sides = {side for finding in candidate.support for side in chart.sides.get(finding, ())}
+    sides = set(chart.chief_sides) if candidate.support.keys() & chart.chief else set()
+    if len(sides) != 1:
+        sides = {side for finding in candidate.support for side in chart.sides.get(finding, ())}
     if len(sides) != 1:
         return candidate.name
     side = sides.pop()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from meddc_bench.contracts import Context, Found, JudgeView, Options, Reference
 from meddc_bench.records import Edge, Item, Turn
 from meddc_bench.text import contains, question_units, similarity
-from meddc_offline import coverage, naming, plans, prose
+from meddc_offline.judging import coverage, plans, prose, relations, telling
 
 MODEL = "lexical"
 _ALIKE = 0.75
@@ -54,9 +54,11 @@ class Lexical:
         edges = []
         for item in view.items:
             for reference in view.references:
-                level = naming.grade(item.text, reference.text, reference.synonyms)
+                level = relations.grade(item.text, reference.text, reference.synonyms)
                 if level is not None:
-                    edges.append(Edge(prediction=item.id, reference=reference.id, level=level, reason=_RELATIONS[level]))
+                    edges.append(
+                        Edge(prediction=item.id, reference=reference.id, level=level, reason=_RELATIONS[level])
+                    )
         return Found(edges=tuple(edges), model=MODEL)
 
     def _extract_questions(self, view: JudgeView) -> Found:
@@ -72,14 +74,12 @@ class Lexical:
         return Found(edges=tuple(edges), model=MODEL)
 
     def _cover_targets(self, view: JudgeView) -> Found:
-        targets = [
-            (one.id, coverage.wanted(one.text, one.inquiry_type or "associated", one.facts)) for one in view.references
-        ]
         edges = (
-            Edge(prediction=item.id, reference=reference, quote=item.quote, reason=reason)
+            Edge(prediction=item.id, reference=one.id, quote=item.quote, reason=reason)
             for item in view.items
-            for reference, target in targets
-            if (reason := coverage.covers(item.text, target)) is not None
+            for one in view.references
+            if (reason := coverage.verdict(item.text, one.text, one.inquiry_type or "associated", one.facts))
+            is not None
         )
         return Found(edges=tuple(edges), model=MODEL)
 
@@ -87,7 +87,7 @@ class Lexical:
         edges = []
         for reference in view.references:
             for turn in view.turns:
-                quote = coverage.volunteered(turn.text, reference.facts) if turn.role == "patient" else None
+                quote = telling.volunteered(turn.text, reference.facts) if turn.role == "patient" else None
                 if quote:
                     edges.append(
                         Edge(
@@ -106,7 +106,7 @@ _REASONS = {"same": "同义", "narrower": "更具体"}
 def _covers(axis: str, prediction: str, reference: Reference) -> str | None:
     """Say why a prediction covers a reference; None when it does not."""
     if axis == "diagnosis":
-        return _REASONS.get(naming.relation(prediction, reference.text, reference.synonyms))
+        return _REASONS.get(relations.relation(prediction, reference.text, reference.synonyms))
     return plans.covers(prediction, reference.text, reference.synonyms, axis)
 
 

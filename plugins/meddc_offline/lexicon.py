@@ -226,10 +226,10 @@ def _entries(folder: Path, pattern: str, model: type[_Entry]) -> list[_Entry]:
             try:
                 found.append(model.model_validate(raw))
             except ValidationError as error:
-                first = error.errors()[0]
-                name = raw.get("name", f"entry {number + 1}") if isinstance(raw, dict) else f"entry {number + 1}"
-                key = ".".join(map(str, (name, *first["loc"])))
-                raise InputError(first["msg"], path=path, key=key) from error
+                details: Any = error.errors()[0]
+                name = raw.get("name") if isinstance(raw, dict) else None
+                key = ".".join(map(str, (name or f"entry {number + 1}", *details["loc"])))
+                raise InputError(details["msg"], path=path, key=key) from error
     return found
 
 

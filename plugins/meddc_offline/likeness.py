@@ -1,7 +1,7 @@
-"""Findings that a clause expresses in words close to a known form: most of its telling characters, in order, near each other.
+"""Findings that a clause nearly expresses: it holds most telling characters of a known form, in order and close by.
 
-The lexicon finds exact forms; patients say 早上起来眼睛肿得只剩一条缝 where a form says 早上眼皮肿. Lay words are first put
-into one spelling (疼 as 痛, 夜里 as 夜), then the characters of each form are looked for, weighed by their rarity.
+The lexicon finds exact forms; patients say 早上起来眼睛肿得只剩一条缝 where a form says 早上眼皮肿. Lay words are put
+into one spelling first (疼 as 痛, 夜里 as 夜), then each form's characters are looked for, weighed by their rarity.
 """
 
 from __future__ import annotations
@@ -17,21 +17,27 @@ import numpy as np
 from meddc_bench.text import clauses, normalise, polarity, squash, subject
 from meddc_offline.lexicon import Lexicon
 
-_SPELLINGS = (
-    ("疼", "痛"), ("夜里", "夜"), ("晚上", "夜"), ("半夜", "夜"), ("夜间", "夜"), ("早上", "晨"), ("早晨", "晨"), ("清早", "晨"), ("一早", "晨"),
-    ("小便", "尿"), ("解小手", "尿"), ("解手", "尿"), ("撒尿", "尿"), ("排尿", "尿"), ("拉屎", "大便"), ("解大便", "大便"), ("拉大便", "大便"),
-    ("拉肚子", "腹泻"), ("拉稀", "腹泻"), ("肚子", "腹"), ("肚皮", "腹"), ("小肚", "下腹"), ("嗓子", "咽"), ("喉咙", "咽"), ("胳膊", "臂"), ("膀子", "臂"),
-    ("发烧", "发热"), ("高烧", "高热"), ("低烧", "低热"), ("脑袋", "头"), ("脑壳", "头"), ("眼皮", "眼睑"), ("眼睛", "眼"), ("耳朵", "耳"), ("鼻子", "鼻"),
-    ("嘴巴", "口"), ("嘴里", "口"), ("口腔", "口"), ("恶心", "呕"), ("想吐", "呕"), ("例假", "月经"), ("大姨妈", "月经"), ("姨妈", "月经"), ("同房", "性生活"),
-    ("膝盖", "膝"), ("屁股", "臀"), ("胸口", "胸"), ("心口", "胸"), ("心跳", "心慌"), ("喘不上气", "气短"), ("上不来气", "气短"), ("气喘", "气短"),
-    ("腿肚子", "小腿"), ("小腿肚", "小腿"), ("身上", "身"), ("全身", "身"), ("浑身", "身"), ("皮疹", "疹"), ("红疙瘩", "疹"), ("红疹子", "疹"), ("疹子", "疹"),
-    ("出血", "血"), ("流血", "血"), ("鲜血", "血"), ("吃东西", "吃"), ("吃饭", "吃"), ("进食", "吃"), ("喝酒", "饮酒"), ("抽烟", "吸烟"), ("手指头", "手指"), ("脚指头", "脚趾"),
-    ("拉完", "大便后"), ("拉不净", "排不净"), ("没拉完", "排不净"), ("走路", "走"), ("爬楼", "上楼"), ("歇", "休息"), ("孩子", ""), ("宝宝", ""), ("特别", ""), ("有点", ""),
-)  # fmt: skip
+_SPELLING_TABLE = """
+痛: 疼; 夜: 夜里 晚上 半夜 夜间; 晨: 早上 早晨 清早 一早; 尿: 小便 解小手 解手 撒尿 排尿
+大便: 拉屎 解大便 拉大便; 腹泻: 拉肚子 拉稀; 腹: 肚子 肚皮; 下腹: 小肚; 咽: 嗓子 喉咙; 臂: 胳膊 膀子
+发热: 发烧; 高热: 高烧; 低热: 低烧; 头: 脑袋 脑壳; 眼睑: 眼皮; 眼: 眼睛; 耳: 耳朵; 鼻: 鼻子
+口: 嘴巴 嘴里 口腔; 呕: 恶心 想吐; 月经: 例假 大姨妈 姨妈; 性生活: 同房; 膝: 膝盖; 臀: 屁股
+胸: 胸口 心口; 心慌: 心跳; 气短: 喘不上气 上不来气 气喘; 小腿: 腿肚子 小腿肚; 身: 身上 全身 浑身
+疹: 皮疹 红疙瘩 红疹子 疹子; 血: 出血 流血 鲜血; 吃: 吃东西 吃饭 进食; 饮酒: 喝酒; 吸烟: 抽烟
+手指: 手指头; 脚趾: 脚指头; 大便后: 拉完; 排不净: 拉不净 没拉完; 走: 走路; 上楼: 爬楼; 休息: 歇
+: 孩子 宝宝 特别 有点
+"""
+_SPELLINGS = tuple(
+    (lay, plain.strip())
+    for plain, words in (entry.split(":") for entry in _SPELLING_TABLE.strip().replace("\n", ";").split(";"))
+    for lay in words.split()
+)
 _DECISIVE = frozenset(
     "左右上下前后高低多少不没无大红黑白黄绿男女早晚夜晨冷热轻重内外单双史家父母药酒烟孕尿便血咳痰喘耳鼻眼牙头腰膝手脚胸腹咽背肩颈腿"
 )
-_NEGATING = re.compile(r"没|不|无|未|否")
+_NEGATING = re.compile(r"没有?|不(?!但|仅|光|过)|无|未|否认")
+_STOPPING = re.compile(r"但|却|就|可|反")
+_REACH = 8
 _ENOUGH = 0.76
 _MISSABLE = 0.85
 _SHORTEST = 3
@@ -69,7 +75,7 @@ class Forms:
         self.where = {char: np.array(numbers) for char, numbers in where.items()}
 
     def telling(self, form: str, text: str) -> bool:
-        """Say whether a text holds the most telling characters of a form: none missing is nearly as rare as the rarest."""
+        """Say whether a text holds the telling characters of a form: none missing is nearly as rare as the rarest."""
         missing = [self.rarity[char] for char in set(form) if char not in text]
         return max(missing, default=0.0) < _MISSABLE * max(self.rarity[char] for char in form)
 
@@ -124,22 +130,22 @@ def _in_clause(whole: str, start: int, clause: str) -> list[Likeness]:
             continue
         gap = Counter(text[window[0] : window[1]])
         gap.subtract(form)
-        denied = any(gap[char] > 0 for char in "没不无未否") or _denied_before(whole, start, clause, text, window[0])
+        denied = any(gap[char] > 0 for char in "没不无未否") or _denied_before(whole, start, clause, text[: window[0]])
         found.append(Likeness(name, share, not denied, clause))
     return found
 
 
-def _denied_before(whole: str, start: int, clause: str, text: str, first: int) -> bool:
-    """Say whether a negation stands over the window: before it in its clause, or carried over from the clause before."""
-    if _NEGATING.search(text[:first]):
-        at = clause.find(text[first]) if first < len(text) else -1
-        place = start + max(at, 0)
-        return polarity(whole, place, place + 1) == "absent"
+def _denied_before(whole: str, start: int, clause: str, before: str) -> bool:
+    """Say whether a negation stands over the window: in its clause before it, or carried over."""
+    for negator in _NEGATING.finditer(before):
+        between = before[negator.end() :]
+        if len(between) <= _REACH and not _STOPPING.search(between):
+            return True
     return polarity(whole, start, start + min(2, len(clause))) == "absent"
 
 
 def _window(form: str, text: str) -> tuple[int, int] | None:
-    """Find where a form's characters stand in order; None when one that decides is missing or they lie too far apart."""
+    """Find where a form's characters stand in order; None when a deciding one is missing or they lie apart."""
     spots: list[int] = []
     at = 0
     for char in form:

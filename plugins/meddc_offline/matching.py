@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from meddc_bench.records import Fact
 from meddc_bench.text import normalise, squash
@@ -47,7 +48,7 @@ _NEIGHBOURS = {
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What a text offers for matching: findings said, nearly said and implied, plain things, characters and their pairs."""
+    """What a text offers for matching: findings said, nearly said, implied; things; characters and their pairs."""
 
     findings: frozenset[str]
     near: frozenset[str]
@@ -75,9 +76,7 @@ def features(text: str) -> Features:
     broader = frozenset(name for finding in findings | near for name in lexicon.ancestors(finding))
     plain = normalise(text)
     content = squash(_HOLLOW.sub(" ", plain))
-    pairs = frozenset(
-        pair for pair in map("".join, zip(content, content[1:], strict=False)) if not _FAINT.issuperset(pair)
-    )
+    pairs = frozenset(pair for pair in map("".join, pairwise(content)) if not _FAINT.issuperset(pair))
     chars = frozenset(f"'{char}" for char in content if char not in _FAINT)
     return Features(findings, near, broader - findings - near, named_things(plain), pairs, chars)
 
@@ -108,7 +107,7 @@ class FactIndex:
         return max(0.0, 1.0 - math.log(self._counts.get(name, 1)) / math.log(total))
 
     def grade(self, question: str, part: str | None = None) -> list[Grade]:
-        """Grade every fact as an answer to a question, or to a part of it, best first (ties in the order of the facts)."""
+        """Grade every fact as an answer to a question, or to a part of it, best first (ties in recorded order)."""
         asked = features(part or question)
         weights = type_weights(question)
         grades = [
@@ -119,7 +118,7 @@ class FactIndex:
     def _grade(self, fact: Fact, item: Features, asked: Features, weights: dict[str, float]) -> Grade:
         fit = topic_fit(fact.topic, weights)
         topic = fit * (TOPIC + RARE_TOPIC * self.rarity(f"#{fact.topic}"))
-        if fact.topic in _SELF_TOPICS and fact.topic not in weights or fact.topic == "identity":
+        if (fact.topic in _SELF_TOPICS and fact.topic not in weights) or fact.topic == "identity":
             topic = -OWN_TOPIC
         if weights.get("family", 0.0) >= 0.7 and fact.topic != "family":
             topic = -FAMILY

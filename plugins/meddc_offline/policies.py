@@ -15,7 +15,7 @@ _BRIEF = 3
 class Eager:
     """Diagnoses at once from the opening."""
 
-    def __init__(self, options: Options, context: Context) -> None:
+    def __init__(self, options: Options | None = None, context: Context | None = None) -> None:
         pass
 
     async def act(self, view: PolicyView) -> Reply:
@@ -26,7 +26,7 @@ class Eager:
 class Brief:
     """Asks the checklist's first three questions, then diagnoses."""
 
-    def __init__(self, options: Options, context: Context) -> None:
+    def __init__(self, options: Options | None = None, context: Context | None = None) -> None:
         pass
 
     async def act(self, view: PolicyView) -> Reply:
@@ -42,7 +42,7 @@ class Brief:
 class Shuffled:
     """Asks the checklist's questions for the opening in seeded random order, whatever the answers are."""
 
-    def __init__(self, options: Options, context: Context) -> None:
+    def __init__(self, options: Options | None = None, context: Context | None = None) -> None:
         pass
 
     async def act(self, view: PolicyView) -> Reply:

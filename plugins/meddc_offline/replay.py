@@ -1,6 +1,6 @@
 """The judge `replay`: people's adjudications from a JSONL file, looked up by step, axis and texts.
 
-    {"step": "cover_items", "axis": "diagnosis", "prediction": "UA", "reference": "不稳定型心绞痛", "level": "covers", "quote": null}
+    {"step": "cover_items", "axis": "diagnosis", "prediction": "UA", "reference": "不稳定型心绞痛", "level": "covers"}
     {"step": "extract_questions", "turn_text": "疼多久了？有没有发烧？", "items": ["疼多久了？", "有没有发烧？"]}
     {"step": "extract_items", "text": "考虑肺炎。", "items": [{"text": "肺炎", "dimension": "diagnosis"}]}
 
@@ -21,7 +21,7 @@ from meddc_bench.contracts import LEVELS, Context, Found, JudgeView, Options, Re
 from meddc_bench.errors import InputError
 from meddc_bench.records import Edge, Item, Turn
 from meddc_bench.text import contains, question_units, squash
-from meddc_offline import prose
+from meddc_offline.judging import prose
 
 MODEL = "replay"
 
@@ -69,7 +69,8 @@ class _ItemsLine(_Line):
 _LINES: dict[str, type[_EdgeLine] | type[_QuestionsLine] | type[_ItemsLine]] = {
     "extract_questions": _QuestionsLine,
     "extract_items": _ItemsLine,
-} | {step: _EdgeLine for step in LEVELS}
+}
+_LINES.update(dict.fromkeys(LEVELS, _EdgeLine))
 
 
 class _Sheet(msgspec.Struct, frozen=True):
@@ -92,51 +93,56 @@ class Replay:
 
     async def judge(self, view: JudgeView) -> Found:
         """Answer one step of one axis."""
+        sheet = self._sheet
         if view.step == "extract_items":
-            return Found(items=self._extract(view), model=MODEL)
+            return Found(items=_extracted(sheet, view), model=MODEL)
         if view.step == "extract_questions":
-            return Found(items=self._questions(view), model=MODEL)
-        return Found(edges=self._edges(view), model=MODEL)
+            return Found(items=_questions(sheet, view), model=MODEL)
+        return Found(edges=_edges(sheet, view), model=MODEL)
 
-    def _extract(self, view: JudgeView) -> tuple[Item, ...]:
-        held = self._sheet.items.get(squash(view.text))
-        if held is None:
-            held = tuple(
-                _Extracted(text=one.text, dimension=one.dimension, quote=one.quote) for one in prose.lines(view.text)
-            )[: view.top_k]
-        return tuple(
-            Item(id=f"p{number}", text=one.text, quote=one.quote, dimension=one.dimension)
-            for number, one in enumerate(held)
-        )
 
-    def _questions(self, view: JudgeView) -> tuple[Item, ...]:
-        found: list[Item] = []
-        for turn in view.turns:
-            held = self._sheet.questions.get(squash(turn.text))
-            texts = held if held is not None else tuple(unit.quote for unit in question_units(turn.text))
-            for text in texts:
-                quote = text if contains(turn.text, text) else None
-                found.append(Item(id=f"u{len(found)}", text=text, quote=quote, turn=turn.index, round=turn.round))
-        return tuple(found)
+def _extracted(sheet: _Sheet, view: JudgeView) -> tuple[Item, ...]:
+    held = sheet.items.get(squash(view.text))
+    if held is None:
+        held = tuple(
+            _Extracted(text=one.text, dimension=one.dimension, quote=one.quote) for one in prose.lines(view.text)
+        )[: view.top_k]
+    return tuple(
+        Item(id=f"p{number}", text=one.text, quote=one.quote, dimension=one.dimension)
+        for number, one in enumerate(held)
+    )
 
-    def _edges(self, view: JudgeView) -> tuple[Edge, ...]:
-        found = []
-        for left, left_text in _left(view):
-            for right, right_texts in _right(view):
-                line = self._line(view, left_text, right_texts)
-                if line is not None:
-                    found.append(
-                        Edge(prediction=left, reference=right, level=line.level, quote=line.quote, reason=line.reason)
-                    )
-        return tuple(found)
 
-    def _line(self, view: JudgeView, left: str, rights: tuple[str, ...]) -> _EdgeLine | None:
-        for right in rights:
-            for axis in (view.axis, None):
-                line = self._sheet.edges.get((view.step, axis, squash(left), squash(right)))
-                if line is not None:
-                    return line
-        return None
+def _questions(sheet: _Sheet, view: JudgeView) -> tuple[Item, ...]:
+    found: list[Item] = []
+    for turn in view.turns:
+        held = sheet.questions.get(squash(turn.text))
+        texts = held if held is not None else tuple(unit.quote for unit in question_units(turn.text))
+        for text in texts:
+            quote = text if contains(turn.text, text) else None
+            found.append(Item(id=f"u{len(found)}", text=text, quote=quote, turn=turn.index, round=turn.round))
+    return tuple(found)
+
+
+def _edges(sheet: _Sheet, view: JudgeView) -> tuple[Edge, ...]:
+    found = []
+    for left, left_text in _left(view):
+        for right, right_texts in _right(view):
+            line = _line(sheet, view, left_text, right_texts)
+            if line is not None:
+                found.append(
+                    Edge(prediction=left, reference=right, level=line.level, quote=line.quote, reason=line.reason)
+                )
+    return tuple(found)
+
+
+def _line(sheet: _Sheet, view: JudgeView, left: str, rights: tuple[str, ...]) -> _EdgeLine | None:
+    for right in rights:
+        for axis in (view.axis, None):
+            line = sheet.edges.get((view.step, axis, squash(left), squash(right)))
+            if line is not None:
+                return line
+    return None
 
 
 def _left(view: JudgeView) -> list[tuple[str, str]]:

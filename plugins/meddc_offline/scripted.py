@@ -22,7 +22,7 @@ class ScriptedOptions(Options):
 class Scripted:
     """Says line k of its file as the doctor's k-th turn."""
 
-    def __init__(self, options: ScriptedOptions, context: Context) -> None:
+    def __init__(self, options: ScriptedOptions, context: Context | None = None) -> None:
         self._path = Path(options.file)
         self._script: tuple[Reply, ...] | None = None
 

@@ -1,0 +1,158 @@
+"""A diagnosis's name taken apart: its head, side, type, course and grades; hedges and negation."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import msgspec
+
+from meddc_bench.text import laterality, normalise, squash
+from meddc_offline.judging.vocabulary_names import ABBREVIATIONS, SPELLING
+from meddc_offline.lexicon import Lexicon
+
+_LEAD = re.compile(
+    r"^(?:\d+[.、)]|[-*•]|\s|最可能(?:的诊断)?(?:是|为|:)?|首先考虑|首选|高度|初步|临床|目前|主要|诊断(?:为|是|:|"
+    r"上)?|考虑(?:为|是|诊断为?|:)?|怀疑(?:是|为)?|疑似|疑(?!病)|拟诊|可疑|倾向于?|符合|可能(?:是|为|的)?|(?:很|"
+    r"极|大)?有?可能(?:是|为|患有?)?|不排除|不除外|不能排除|"
+    r"待排(?!查)|待除外|印象:|患有|存在|属于|应该是|提示)+"
+)
+_TRAIL = re.compile(
+    r"(?:(?:的)?可能性?(?:很|较|比较|最)?大?|待查|待排除?|待除外|待诊|待定|待明确|可能|诊断明确|首先考虑|不除外|"
+    r"不排除|\?|!|\.|,|;|\s|:)+$"
+)
+_NEGATED = re.compile(
+    r"^(?:已?排除|除外|已除外|暂不考虑|不考虑|不支持|不符合|不像|不是|并非|否认|没有|未见|未发现|无(?=.*(?:证据|"
+    r"依据|表现)))|(?:已排除|已除外|除外|不支持|可能性(?:较|很|不)?[小大低]?(?<=[小低])|可能性不大|依据不足|"
+    r"证据不足|不成立|排除)$"
+)
+_HEDGED_OUT = re.compile(r"^(?:不排除|不除外|不能排除)|(?:不除外|待除外|待排除?)$")
+_PAREN = re.compile(r"[\(\[]([^\(\)\[\]]*)[\)\]]")
+_GRADE = re.compile(
+    r"(?:亚?急性期|慢性期|失代偿期?|(?<!失)代偿期|[0-9一二三四]+(?:-[0-9]+)?[级期度](?!房室)|[ivx]+[级期度]|"
+    r"[ab]期|(?:极|很|高|中|低)+危(?:险|组)?|[轻中重极]+度|轻型|重型(?!肝)|nyha.{0,4}级|killip.{0,4}级|"
+    r"心功能.{0,4}级|早期|晚期|中期|中晚期|终末期(?!肾)|cap\s*评分.*|活动期|缓解期|稳定期(?!心)|恢复期|初发|"
+    r"初发型|复发型|慢性复发型)"
+)
+_TYPE = re.compile(r"(?<![a-z0-9])([0-9]+|[abc]|i+)型|(?<=型)([0-9]+|[abc])(?![0-9])")
+_COURSE = {"急性": "急", "亚急性": "亚急", "慢性": "慢", "陈旧性": "陈旧", "新发": "急", "慢性急性": "慢急"}
+_COURSES = re.compile(r"亚急性|急性(?!(?:期)?(?:加重|发作))|慢性|陈旧性")
+
+
+class Name(msgspec.Struct, frozen=True):
+    """One diagnosis name taken apart: its bare head, side, type, course and grades."""
+
+    full: str
+    head: str
+    sides: frozenset[str]
+    types: frozenset[str]
+    courses: frozenset[str]
+    grades: frozenset[str]
+
+
+class Spoken(msgspec.Struct, frozen=True):
+    """A diagnosis as given: the names it may be read as, whether negated, whether only a possibility to exclude."""
+
+    names: tuple[Name, ...]
+    negated: bool
+    hedged: bool
+
+
+def spelt(text: str) -> str:
+    """Write a name in one of its equivalent spellings (梗塞 -> 梗死, 综合症 -> 综合征), without final 病 or 症."""
+    text = squash(text)
+    for old, new in SPELLING:
+        text = text.replace(old, new)
+    text = re.sub(r"(?<=[^良])型(?=[心头糖高哮])", "性", text)
+    return re.sub(r"(?<=..)[病症]$", "", text)
+
+
+@lru_cache(maxsize=16384)
+def spoken(text: str) -> Spoken:
+    """Read a diagnosis: hedges off, brackets and colons as further readings, negation noted."""
+    text = _affirmed(normalise(text).strip())
+    stripped = _TRAIL.sub("", text)
+    negated = _NEGATED.search(stripped) is not None or re.search(r"未见|未发现", stripped) is not None
+    hedged = _HEDGED_OUT.search(text) is not None
+    bare = _LEAD.sub("", stripped)
+    inner = [part for part in _PAREN.findall(bare) if not _NEGATED.search(part)]
+    outer = _TRAIL.sub("", _LEAD.sub("", _PAREN.sub("", bare)))
+    quals = "".join(part for part in inner if not _is_name(part))
+    names: list[Name] = []
+    for part in [outer, *(part for part in inner if _is_name(part))]:
+        pieces = [piece for piece in re.split(r"[:/]|(?:^|(?<=.))(?:伴有?|合并|并发)(?=..)", part) if piece]
+        for piece in dict.fromkeys([part, *pieces]):
+            names += [name for name in (_taken_apart(piece, quals),) if name.head and name not in names]
+    return Spoken(tuple(names), negated, hedged)
+
+
+_DENIAL = re.compile(r"未见|未发现|不支持|不考虑|不符合|(?<!不)(?<!待)排除|(?<!不)(?<!待)除外|无.{0,4}证据")
+
+
+def _affirmed(text: str) -> str:
+    """Leave out the pieces of an enumeration that are denied, unless all are: `A,不考虑B` says A."""
+    pieces = [piece for piece in re.split(r"[,;]", text) if piece]
+    kept = [piece for piece in pieces if not _DENIAL.search(piece)]
+    return ",".join(kept) if kept and len(kept) < len(pieces) else text
+
+
+def _is_name(part: str) -> bool:
+    """Say whether what stands in brackets is a name of its own rather than a qualifier."""
+    if squash(part) in ABBREVIATIONS or Lexicon.load().canonical_disease(part):
+        return True
+    rest = _GRADE.sub("", _COURSES.sub("", squash(part)))
+    return (
+        len(rest) > 2
+        and re.search(
+            r"(?:病|症|炎|癌|瘤|征|石|疡|死|塞|血|折|染|竭|喘|痛|风|伤|痔|疹|癣|障碍|感冒|中毒|妊娠|流产|痫)$", rest
+        )
+        is not None
+    )
+
+
+_SHORT_WORDS = tuple((short, full) for short, full in ABBREVIATIONS.items() if not short.isascii())
+
+
+def _expanded(text: str) -> str:
+    """Write an abbreviation out: the whole name, or a Chinese short form at its end (原发性甲减)."""
+    if text in ABBREVIATIONS:
+        return ABBREVIATIONS[text]
+    for short, full in _SHORT_WORDS:
+        if text.endswith(short) and not text.endswith(full) and short not in full:
+            return text[: -len(short)] + full
+    return text
+
+
+@lru_cache(maxsize=16384)
+def _taken_apart(text: str, qualifiers: str = "") -> Name:
+    full = spelt(_expanded(squash(text)))
+    both = full + squash(qualifiers)
+    full = "".join(word for word in _COURSES.findall(squash(qualifiers)) if word not in full) + full
+    sides = laterality(both)
+    if "双" in sides:
+        sides = frozenset({"双"})
+    types = frozenset(found for pair in _TYPE.findall(both) for found in pair if found)
+    courses = frozenset(_COURSE[found] for found in _COURSES.findall(both))
+    grades = frozenset(_GRADE.findall(both))
+    head = re.sub(r"双侧|两侧|左右|[左右双]侧?(?!美)", "", _COURSES.sub("", _GRADE.sub("", full)))
+    return Name(full, re.sub(r"(?<=..)[病症]$", "", head), sides, types, courses, grades)
+
+
+@lru_cache(maxsize=8192)
+def canonical(name: Name) -> str | None:
+    """Find the knowledge's name for a whole name or, failing that, for its head."""
+    index = spellings()
+    return index.get(name.full) or index.get(name.head)
+
+
+@lru_cache(maxsize=1)
+def spellings() -> dict[str, str]:
+    """Map the spelling of every disease name and synonym of the knowledge to the name."""
+    lexicon = Lexicon.load()
+    found: dict[str, str] = {}
+    for disease in lexicon.diseases.values():
+        for form in disease.synonyms:
+            found.setdefault(spelt(form), disease.name)
+    for name in lexicon.diseases:
+        found[spelt(name)] = name
+    return found

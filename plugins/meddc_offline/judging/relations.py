@@ -1,0 +1,223 @@
+"""How one diagnosis's name relates to another: the same, narrower, broader, a sibling, or other.
+
+Granularity. A prediction covers a reference when it means the same or is more specific. What a reference states
+of side, type, pathogen, course (急性, 慢性) or organ the prediction must state too; silence is broader and does not
+cover. Grades, stages and risk classes (3级, Ⅲ期, 极高危, 轻度) may be missing, but not contradict. A prediction that is
+negated or excluded covers nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+from meddc_offline.judging.names import Name, Spoken, canonical, spellings, spelt, spoken
+from meddc_offline.judging.vocabulary_names import PARENTS
+from meddc_offline.lexicon import Lexicon
+
+Relation = Literal["same", "narrower", "broader", "sibling", "other"]
+_ADDED = re.compile(
+    r"(?:急性)?(?:期)?(?:急性)?(?:加重|发作)期?|嵌顿|破裂|穿孔|扭转|形成|发作|伴.*|合并.*|并发?.*|急性期|静息型|"
+    r"初发型|恶化型|后遗症期|(?:湿热|风寒|风热|气滞|血瘀).*|首次发作|急性起病|起病|出疹期|前驱期|结核性|感染期"
+)
+_TRAP = re.compile(
+    r"(?:不|非|无|假性?|类|副|伪|拟|(?<!无)(?<!有)先兆|前|抗|(?<!降)(?<!减)低|(?<!升)(?<!增)高|继发性|肺源性|"
+    r"疑|预防|"
+    r"术后|后|妊娠期|妊娠|产后|药物性|医源性|隐匿性)$"
+)
+
+
+@lru_cache(maxsize=65536)
+def relate(prediction: Name, reference: Name) -> Relation:
+    """Relate two names: the prediction is the same as, narrower or broader than, or a sibling of the reference."""
+    if prediction.full == reference.full and prediction.sides == reference.sides:
+        return "same"
+    clash = _clash(prediction, reference)
+    known = _by_knowledge(prediction, reference)
+    heads = _heads(prediction, reference) if known is None else known
+    if heads in ("sibling", "other"):
+        return heads
+    if clash:
+        return "sibling"
+    return _qualified(heads, prediction, reference, known is not None)
+
+
+def _clash(a: Name, b: Name) -> bool:
+    """Say whether two names state different sides, types, courses or grades."""
+    for ours, theirs in ((a.types, b.types), (a.courses, b.courses)):
+        if ours and theirs and not (ours & theirs):
+            return True
+    if a.sides and b.sides and a.sides != b.sides:
+        return True
+    ours, theirs = _numbers(a.grades), _numbers(b.grades)
+    return bool(ours and theirs and ours.isdisjoint(theirs))
+
+
+def _numbers(grades: frozenset[str]) -> frozenset[str]:
+    return frozenset(grade for grade in grades if grade[0].isdigit() or "度" in grade)
+
+
+def _qualified(heads: Relation, a: Name, b: Name, known: bool) -> Relation:
+    """Weigh the qualifiers of two names whose heads are the same, narrower or broader."""
+    less = bool(b.sides - a.sides)
+    if not known:
+        less = less or bool(b.types - a.types) or bool(b.courses - a.courses)
+    if less:
+        return "broader"
+    more = bool(a.sides - b.sides) or bool(a.types - b.types) or bool(a.courses - b.courses)
+    return "narrower" if more and heads == "same" else heads
+
+
+def _by_knowledge(a: Name, b: Name) -> Relation | None:
+    """Relate two names by the disease knowledge; None when it does not hold one of them."""
+    lexicon = Lexicon.load()
+    ours, theirs = canonical(a), canonical(b)
+    if ours is not None and ours == theirs:
+        return "same" if _whole(a) == _whole(b) else None
+    if (ours is not None and b.full in _above(ours)) or any(b.full in wider for wider in _extra(a)):
+        return "narrower"
+    if theirs is not None and a.full in _above(theirs):
+        return "broader"
+    if ours is None or theirs is None:
+        return None
+    if spelt(ours) in map(spelt, lexicon.diseases[theirs].siblings) or spelt(theirs) in map(
+        spelt, lexicon.diseases[ours].siblings
+    ):
+        return "sibling"
+    return None
+
+
+@lru_cache(maxsize=8192)
+def _extra(name: Name) -> tuple[frozenset[str], ...]:
+    """Spell what the short list of parents holds for a name or its head."""
+    return tuple(
+        frozenset(map(spelt, wider)) for child, wider in PARENTS.items() if spelt(child) in (name.full, name.head)
+    )
+
+
+def _whole(name: Name) -> bool:
+    return name.full in spellings()
+
+
+@lru_cache(maxsize=2048)
+def _above(disease: str) -> frozenset[str]:
+    """Spell the more general names of a disease, with the synonyms of those the knowledge holds."""
+    lexicon = Lexicon.load()
+    names = set(lexicon.ancestors(disease))
+    for name in tuple(names):
+        if (entry := lexicon.diseases.get(name)) is not None:
+            names |= set(entry.synonyms)
+    names |= set(PARENTS.get(disease, ()))
+    return frozenset(map(spelt, names)) - {spelt(disease)} - set(map(spelt, lexicon.diseases[disease].synonyms))
+
+
+def _heads(a: Name, b: Name) -> Relation:
+    """Relate two heads as strings: equal, or one is the other with modifiers before it or a state behind it."""
+    ours, theirs = canonical(a), canonical(b)
+    if a.head == b.head or (ours is not None and ours == theirs):
+        return "same"
+    if includes(a.head, b.head):
+        return "narrower"
+    if includes(b.head, a.head):
+        return "broader"
+    return "other"
+
+
+def includes(long: str, short: str) -> bool:
+    """Say whether a longer head only adds modifiers to a shorter one."""
+    if len(short) < 2 or len(long) <= len(short):
+        return False
+    if long.endswith(short):
+        return _TRAP.search(long[: -len(short)]) is None
+    if long.startswith(short):
+        return _ADDED.fullmatch(long[len(short) :]) is not None
+    return _inserted(long, short)
+
+
+def _inserted(long: str, short: str) -> bool:
+    """Say whether a longer head only puts a modifier inside a shorter one: 输尿管(上段)结石."""
+    for cut in range(1, len(short)):
+        head, tail = short[:cut], short[cut:]
+        if min(len(head), len(tail)) < 2 and not (
+            (len(short) >= 4 and len(tail) != 2) or (tail in "癌疝" and cut == 1)
+        ):
+            continue
+        if long.endswith(tail) and head in long[: -len(tail)]:
+            at = long.index(head)
+            middle = long[at + len(head) : len(long) - len(tail)]
+            if len(middle) <= 8 and not _TRAP.search(long[:at]) and not _TRAP.search(middle):
+                return True
+    return False
+
+
+def relation(prediction: str, reference: str, synonyms: tuple[str, ...] = ()) -> Relation:
+    """Relate a predicted diagnosis to a reference with its synonyms: the best over all readings."""
+    ours = spoken(prediction)
+    if ours.negated or re.search(r"或者?|还是", prediction):
+        return "other"
+    theirs = [name for text in (reference, *synonyms) for name in spoken(text).names[:1]]
+    found = {relate(a, b) for a in ours.names for b in theirs}
+    if ours.names and theirs and _side_missing(ours, theirs):
+        found -= {"same", "narrower"}
+        found.add("broader")
+    for kind in ("same", "narrower"):
+        if kind in found:
+            return kind
+    for rest in ("broader", "sibling"):
+        if rest in found:
+            return rest
+    return "other"
+
+
+def _side_missing(ours: Spoken, theirs: list[Name]) -> bool:
+    """Say whether the reference's own name states a side that no reading of the prediction states."""
+    return bool(theirs[0].sides) and not any(name.sides == theirs[0].sides for name in ours.names)
+
+
+_FAMILY = re.compile(
+    r"(?:炎|癌|瘤|结石|溃疡|梗死|出血|骨折|感染|衰竭|贫血|高血压|糖尿|哮喘|心绞痛|头痛|疝|结核|中毒|障碍|癫痫|"
+    r"心律失常|过速|颤动|梗阻|关节炎|肺炎|胃炎|肾炎|皮炎|疹|癣|白血|狭窄|硬化)$"
+)
+_ORGANS = re.compile(
+    r"心|肺|支气管|气管|胃|十二指肠|结肠|直肠|肠|食管|肝|胆|胰|肾|输尿管|膀胱|尿道|前列腺|脑|甲状腺|肾上腺|"
+    r"关节|脊柱|"
+    r"腰椎|颈椎|子宫|卵巢|输卵管|宫颈|阴道|乳腺|皮肤|眼|结膜|角膜|耳|鼻|咽|喉|扁桃体|牙|血管|静脉|动脉|骨|阑尾|鼻窦"
+)
+
+
+def grade(prediction: str, reference: str, synonyms: tuple[str, ...] = ()) -> Literal["full", "core", "partial"] | None:
+    """Grade a prediction: the same, the same but for a qualifier or one step up or down, or of one organ and family."""
+    kind = relation(prediction, reference, synonyms)
+    if kind == "same":
+        return "full"
+    ours, theirs = spoken(prediction), spoken(reference)
+    if ours.negated or not ours.names or not theirs.names:
+        return None
+    if kind in ("narrower", "broader"):
+        return "core" if any(_one_step(a, theirs.names[0]) for a in ours.names) else "partial"
+    if any(a.head == theirs.names[0].head and a.sides != theirs.names[0].sides for a in ours.names):
+        return "core"
+    if kind == "sibling" or any(_akin(a, theirs.names[0]) for a in ours.names):
+        return "partial"
+    return None
+
+
+def _one_step(a: Name, b: Name) -> bool:
+    """Say whether two related names are parent and child, or differ in qualifiers alone."""
+    diseases = Lexicon.load().diseases
+    for child, parent in ((a, b), (b, a)):
+        name = spellings().get(child.full)
+        if name is not None:
+            above = [spelt(wide) for wide in diseases[name].broader]
+            if parent.full in above:
+                return above.index(parent.full) == 0 or len(above) <= 2
+    return a.head == b.head or includes(a.head, b.head) or includes(b.head, a.head)
+
+
+def _akin(a: Name, b: Name) -> bool:
+    """Say whether two diseases are of one organ and one family (both …炎 of the stomach)."""
+    ours, theirs = _FAMILY.search(a.head), _FAMILY.search(b.head)
+    if not ours or not theirs or ours.group() != theirs.group():
+        return False
+    return bool(set(_ORGANS.findall(a.head)) & set(_ORGANS.findall(b.head)))

@@ -1,0 +1,61 @@
+"""Where a doctor names the diagnosis before the summary (scenario 24)."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from meddc_bench.text import asserted_diagnosis, mask_assertions
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "ai_hospital"
+ASSERTED = [
+    "您的诊断为急性胆囊炎，需要住院。",
+    "根据您的描述，您可能患有急性支气管炎。",
+    "初步诊断：2型糖尿病",
+    "考虑是不稳定型心绞痛，建议做心电图。",
+    "您得的是带状疱疹。",
+    "这应该是胃溃疡引起的。",
+    "可能是偏头痛，您怕光吗？",
+    "#诊断结果#\n脑梗死",
+    "我怀疑您有肺炎。",
+]
+NOT_ASSERTED = [
+    "您是不是有高血压？",
+    "您以前诊断过高血压吗？",
+    "需要排除肺炎，建议拍胸片。",
+    "建议做胃镜，以明确是否有胃溃疡。",
+    "有没有糖尿病、心脏病？",
+    "您提到患有高血压，平时吃什么药？",
+    "没有提示肺炎。",
+    "抽烟会增加肺癌的风险。",
+    "考虑到您的病史，我再问几个问题。",
+    "您这种情况可能与感冒药有关吗？",
+    "哪里不舒服？",
+]
+
+
+@pytest.mark.parametrize("text", ASSERTED)
+def test_a_named_diagnosis_is_found_and_masked(text):
+    found = asserted_diagnosis(text)
+    assert found is not None
+    assert found.text == text[found.start : found.end]
+    assert asserted_diagnosis(mask_assertions(text)) is None
+
+
+@pytest.mark.parametrize("text", NOT_ASSERTED)
+def test_questions_history_and_plans_are_no_assertion(text):
+    assert asserted_diagnosis(text) is None
+    assert mask_assertions(text) == text
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the public data are not here")
+def test_most_real_histories_hold_an_assertion_and_masking_removes_them_all():
+    fired = 0
+    rows = [
+        json.loads(line) for path in sorted(DATA.glob("histories_*.jsonl")) for line in path.read_text().splitlines()
+    ]
+    for row in rows:
+        turns = [turn["content"] for turn in row["dialogue"] if turn["role"] == "doctor"]
+        fired += any(asserted_diagnosis(turn) for turn in turns)
+        assert all(asserted_diagnosis(mask_assertions(turn)) is None for turn in turns)
+    assert fired > 0.8 * len(rows)
