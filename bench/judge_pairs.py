@@ -91,19 +91,14 @@ def rate(rows: list[tuple[bool, bool]]) -> dict[str, Any]:
     return {"pairs": len(rows), "tp": tp, "fp": fp, "fn": fn, "precision": precision, "recall": recall, "f1": f1}
 
 
-def main() -> int:
-    """Print precision, recall and F1 by axis and the share of right verdicts by kind."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--errors", action="store_true", help="list the wrong verdicts")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--files", default="*.jsonl", help="pattern of the files of pairs to use")
-    options = parser.parse_args()
+def measure(files: str) -> dict[str, Any]:
+    """Ask the judge about every pair and count by axis and kind; `errors` holds the wrong verdicts."""
     known, judge = cases(), Lexical()
     table: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     kinds: dict[str, list[bool]] = defaultdict(list)
     skipped = 0
     errors: list[dict[str, Any]] = []
-    for pair in pairs(options.files):
+    for pair in pairs(files):
         if pair.get("case") and pair["case"] not in known:
             skipped += 1
             continue
@@ -112,31 +107,33 @@ def main() -> int:
         if pair["axis"] == "T" and pair.get("case"):
             table["T, all targets shown"].append((pair["match"], ask(judge, pair, known, whole=True)[0]))
         _, shown = references(pair, known, False)
-        kinds[f"{pair['axis']} {pair.get('kind', '-')} {shown[0].inquiry_type or ''}".strip()].append(
-            verdict == pair["match"]
-        )
+        kind = f"{pair['axis']} {pair.get('kind', '-')} {shown[0].inquiry_type or ''}".strip()
+        kinds[kind].append(verdict == pair["match"])
         if verdict != pair["match"]:
             errors.append({"pair": pair, "reference": shown[0].text, "facts": shown[0].facts, "reason": reason})
-    report: dict[str, Any] = {
-        "axes": {axis: rate(rows) for axis, rows in sorted(table.items())},
-        "right_by_kind": {
-            kind: {"pairs": len(rows), "right": sum(rows) / len(rows)} for kind, rows in sorted(kinds.items())
-        },
-        "skipped": skipped,
-    }
+    rights = {kind: {"pairs": len(rows), "right": sum(rows) / len(rows)} for kind, rows in sorted(kinds.items())}
+    axes = {axis: rate(rows) for axis, rows in sorted(table.items())}
+    return {"axes": axes, "right_by_kind": rights, "skipped": skipped, "errors": errors}
+
+
+def main() -> int:
+    """Print precision, recall and F1 by axis and the share of right verdicts by kind."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--errors", action="store_true", help="list the wrong verdicts")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--files", default="*.jsonl", help="pattern of the files of pairs to use")
+    options = parser.parse_args()
+    report = measure(options.files)
+    errors = report["errors"] if options.errors else report.pop("errors")
     if options.json:
-        listed: dict[str, Any] = {"errors": errors} if options.errors else {}
-        print(json.dumps(report | listed, ensure_ascii=False, indent=1))
+        print(json.dumps(report, ensure_ascii=False, indent=1))
         return 0
     print(text(report))
-    if options.errors:
-        for error in errors:
-            pair = error["pair"]
-            said = pair.get("question") or pair.get("prediction")
-            print(
-                f"{'FP' if not pair['match'] else 'FN'} {pair['axis']} {pair.get('kind')} | {said} |"
-                f" {error['reference']} | {error['reason']}"
-            )
+    for error in errors if options.errors else ():
+        pair = error["pair"]
+        said = pair.get("question") or pair.get("prediction")
+        wrong = "FN" if pair["match"] else "FP"
+        print(f"{wrong} {pair['axis']} {pair.get('kind')} | {said} | {error['reference']} | {error['reason']}")
     return 0
 
 

@@ -79,7 +79,9 @@ def split_reasoning(text: str) -> tuple[str, str]:
             at, depth = tag.end(), 0
     if depth and last is not None:
         pieces.append((text[at : last.start()], True))
-        at, depth = last.end(), 0
+        again = _THINK.search(text, last.end())
+        pieces.append((text[last.end() : again.start() if again else len(text)], False))
+        at = again.end() if again else len(text)
     pieces.append((text[at:], depth > 0))
     public = "".join(piece for index, (piece, hidden) in enumerate(pieces) if not hidden and index >= before)
     thought = (piece.strip() for index, (piece, hidden) in enumerate(pieces) if hidden or index < before)

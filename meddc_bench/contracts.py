@@ -16,14 +16,15 @@ PolicyError, PatientError, ReaderError or JudgeError; any other exception counts
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import pluggy
-from pydantic import BaseModel, ConfigDict, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, SecretStr, model_serializer
 
 from meddc_bench.actions import Call as Call
 from meddc_bench.actions import MenuItem as MenuItem
@@ -48,6 +49,32 @@ class Options(BaseModel):
     """Base of an adapter's options: unknown keys are refused and values never appear in an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+def _with_digest(value: Any) -> Any:
+    if not isinstance(value, str | Path):
+        return value
+    path = Path(value).expanduser()
+    try:
+        return {"path": path, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}; give the path of a file") from None
+
+
+class _File(BaseModel):
+    """A file an option names: where it is, and the digest of its content."""
+
+    model_config = ConfigDict(frozen=True)
+    path: Path
+    sha256: str
+
+    @model_serializer
+    def _by_content(self) -> str:
+        return self.sha256
+
+
+InputFile = Annotated[_File, BeforeValidator(_with_digest)]
+"""An option that names a file: given as a path, identified by content, so that an edited file is another input."""
 
 
 @dataclass(frozen=True, slots=True)

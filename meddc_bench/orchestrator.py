@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -26,8 +25,7 @@ from meddc_bench.pipeline.read import read_emitted, read_own, read_with
 from meddc_bench.pipeline.rollout import Rollout, doctor_hash, history_hash, roll_out
 from meddc_bench.plan import Condition, Job, TaskBench
 from meddc_bench.records import Action, Axis, History, Key, Reading, Record, TraceStep, Turn, Usage
-from meddc_bench.store import Entry, Head, Storable, Store, storable
-from meddc_bench.text import clean
+from meddc_bench.store import Entry, Head, Storable, Store, printable, storable
 from meddc_bench.wiring import Adapter
 
 FINAL = frozenset({"scored", "policy_failed", "excluded"})
@@ -130,7 +128,7 @@ class Orchestrator:
             try:
                 await adapter.aclose()
             except Exception as error:  # a plugin's defect: all that was to be recorded is
-                self.progress.closing.append(f"{adapter.kind} {adapter.label}: {_reason(_described(error))}")
+                self.progress.closing.append(f"{adapter.kind} {adapter.label}: {printable(_described(error))}")
 
     async def _worker(self, work: Iterator[Job]) -> None:
         made = self.progress.made
@@ -266,7 +264,7 @@ class Orchestrator:
                     attempts += 1
                     found = await _attributed(make)
         except StageFailure as failed:
-            outcome, reason = failed.outcome, _reason(failed.reason)
+            outcome, reason = failed.outcome, printable(failed.reason)
             found = _storable_part(partial)
         record: Any = found.record if found is not None else None
         entry = Entry(
@@ -369,17 +367,6 @@ def _storable_part(partial: Callable[[], Record | None] | None) -> Storable | No
 
 def _described(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:400]}"
-
-
-_KEYS = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
-
-
-def _reason(text: str) -> str:
-    """Make an exception's words fit for the store and the screen: no escapes, and no key of the environment."""
-    for name, value in os.environ.items():
-        if len(value) >= 8 and _KEYS.search(name):
-            text = text.replace(value, f"[{name}]")
-    return clean(text)
 
 
 def _key(job: Job, **parts: Any) -> Key:

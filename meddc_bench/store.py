@@ -26,11 +26,13 @@ import msgspec
 
 from meddc_bench.errors import StoreError
 from meddc_bench.records import Key, Outcome, Record, Stage, TraceStep, Usage
+from meddc_bench.text import clean
 
 RECORDS = "records.jsonl"
 LOCK = ".lock"
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_KEYS = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 
 _encoder = msgspec.json.Encoder()
 _RecordType = TypeVar("_RecordType", bound=Record)
@@ -46,7 +48,7 @@ class Head(Record):
     doctor_hash: str = ""
     trace: tuple[TraceStep, ...] = ()
     breaches: int = 0
-    checks: dict[str, int] = {}
+    checks: dict[str, int] = {}  # noqa: RUF012 - msgspec copies it
     questions: int = 0
     cut_at: int | None = None
 
@@ -358,6 +360,14 @@ def save_lines(path: Path, lines: Iterable[bytes], *, end: bytes = b"\n") -> Non
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise StoreError(f"cannot write {path}: {error.strerror}; the records are kept") from error
+
+
+def printable(words: str) -> str:
+    """Make the words of an exception fit for the store and the screen: no escapes, and no key of the environment."""
+    for name, value in os.environ.items():
+        if len(value) >= 8 and _KEYS.search(name):
+            words = words.replace(value, f"[{name}]")
+    return clean(words)
 
 
 def pretty(value: Any) -> bytes:

@@ -106,7 +106,8 @@ def _checked_options(entry: Registration, given: Mapping[str, Any]) -> Options:
     except ValidationError as failure:
         detail = failure.errors(include_input=False, include_url=False)[0]
         key = ".".join(str(part) for part in detail["loc"])
-        raise UsageError(f"{entry.kind} {entry.name!r}, option {key!r}: {detail['msg']}") from None
+        message = detail["msg"].removeprefix("Value error, ")
+        raise UsageError(f"{entry.kind} {entry.name!r}, option {key!r}: {message}") from None
     except Exception as error:  # a plugin's own validator; its words may hold the value
         message = f"options of {entry.kind} {entry.name!r}: their validator raised {type(error).__name__}"
         raise PluginError(entry.plugin, message) from None

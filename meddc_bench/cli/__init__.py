@@ -74,10 +74,10 @@ def main(arguments: list[str] | None = None) -> None:
         error.show()
         code = 2
     except MedDDCError as error:
-        from meddc_bench.cli.screen import say
+        from meddc_bench.store import printable
 
         for line in (str(error), *getattr(error, "__notes__", ())):
-            say(f"error: {line}", err=True)
+            click.echo(printable(f"error: {line}"), err=True)
         code = error.exit_code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

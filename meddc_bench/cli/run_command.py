@@ -33,7 +33,7 @@ def command(**flags: Any) -> int:
     registry = Registry.load()
     benches = run.prepare(campaign, registry)
     folder = Path(campaign.output_path) if campaign.output_path else run.default_folder(campaign)
-    if os.path.exists(folder / run.MANIFEST):  # Path.exists raises where a name is too long
+    if os.path.exists(folder / run.MANIFEST):  # noqa: PTH110 - Path.exists raises where a name is too long
         note_changes(run.load_manifest(folder), benches)
     with progress_bar() as show:
         finished = run.execute(

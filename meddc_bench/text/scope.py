@@ -61,21 +61,25 @@ _TAIL = re.compile(r"这些|之类|什么的|等(?:等|症状|情况|病|疾病|
 _CONDITION = re.compile(r"^[^，,。；]{0,4}(?:的时候|时|的话|期间)")
 
 
-def _sentence(text: str, start: int) -> int:
-    """Give where the sentence around a position begins."""
-    return max((text.rfind(mark, 0, start) for mark in _ENDS), default=-1) + 1
+_BEFORE, _BEHIND = 160, 40
+
+
+def _window(text: str, start: int, end: int) -> tuple[str, str, str]:
+    """Cut out the mention with what stands before it in its sentence and shortly behind it."""
+    first = max(0, start - _BEFORE)
+    begin = max((text.rfind(mark, first, start) for mark in _ENDS), default=-1) + 1
+    left, right = text[max(begin, first) : start], text[end : end + _BEHIND]
+    return simplified(left), simplified(text[start:end]), simplified(right)
 
 
 def polarity(text: str, start: int, end: int) -> Polarity:
     """Say whether what stands at `start:end` is stated as there, as not there, or left open."""
-    return _polarity(simplified(text), start, end)
+    return _polarity(*_window(text, start, end))
 
 
 @lru_cache(maxsize=32768)
-def _polarity(text: str, start: int, end: int) -> Polarity:
-    begin = _sentence(text, start)
-    left, right = text[begin:start], text[end : end + 40]
-    scope = _scope(left, right, text[start:end])
+def _polarity(left: str, mention: str, right: str) -> Polarity:
+    scope = _scope(left, right, mention)
     if _ASKED.search(scope) or _ASKED.match(right[:4]):
         return "uncertain"
     if _denied_after(right):
@@ -192,9 +196,12 @@ _BESIDE = re.compile(r"(?:跟|被|替|帮|找|问|怕|照顾|伺候|陪|和|给|
 
 def subject(text: str, start: int, end: int) -> Subject:
     """Say whose finding stands at `start:end`: the patient's (also a parent's child), a relative's or another's."""
-    text = simplified(text)
-    begin = _sentence(text, start)
-    left = text[begin:start]
+    left, _, right = _window(text, start, end)
+    return _subject(left, right[:8])
+
+
+@lru_cache(maxsize=32768)
+def _subject(left: str, right: str) -> Subject:
     found: Subject = "patient"
     for match in _KIN.finditer(left):
         if match["self"]:
@@ -204,6 +211,6 @@ def subject(text: str, start: int, end: int) -> Subject:
             continue
         else:
             found = "family" if match["kin"] else "other"
-    if found == "patient" and re.match(r"[^，,。；]{0,2}的?家族史", text[end : end + 8]):
+    if found == "patient" and re.match(r"[^，,。；]{0,2}的?家族史", right):
         return "family"
     return found

@@ -26,14 +26,15 @@ _STORY = frozenset({"associated", "site", "character", "severity", "course", "mo
 _JOINTS = re.compile(r"[、，,;；]|或者?|还是|以及|和|跟|及|并且")
 _SENTENCE_END = re.compile(r"[。！？!?;；\n]")
 _LONGEST_LEAD = 24
+_ELLIPTIC = 5
 _FLOOR = 1.15
 _RELATIVE = 0.82
 _RELATIVE_PART = 0.9
 _SHARED = 1.1
 _MOST = 3
 _MOST_PART = 1
-_RELATIVE_TYPE = 0.65
-_MOST_TYPE = 2
+_RELATIVE_TYPE = 0.62
+_MOST_TYPE = 3
 _EVIDENCE = {"associated": 0.5, "personal": 0.3, "general": 0.3}
 
 
@@ -70,11 +71,15 @@ class Grounded:
 
 def _units(question: str) -> list[str]:
     """Cut a turn into question units, each with the clause that leads up to it: 换个姿势、歇一歇，疼会有变化吗？"""
-    texts, end = [], 0
+    texts: list[str] = []
+    last = end = 0
     for unit in question_units(question):
         lead = _SENTENCE_END.split(question[end : unit.start])[-1].strip()
-        texts.append(lead + unit.quote if len(lead) <= _LONGEST_LEAD else unit.quote)
-        end = unit.end
+        text = lead + unit.quote if len(lead) <= _LONGEST_LEAD else unit.quote
+        if texts and len(squash(text)) <= _ELLIPTIC and not _SENTENCE_END.search(question[last : unit.start]):
+            text = f"{question[last:end]}，{text}"
+        texts.append(text)
+        last, end = unit.start, unit.end
     return texts
 
 

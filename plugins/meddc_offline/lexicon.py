@@ -161,17 +161,9 @@ class Lexicon:
                 pattern, name, kind = self._gaps[gap]
                 if name not in gapped and (match := pattern.match(text, start)):
                     gapped[name] = _Hit(start, match.end(), name, kind, True)
-        plain.sort(key=lambda hit: (hit.start - hit.end, hit.start, hit.name))
-        kept: list[_Hit] = []
-        for hit in plain:
-            if not any(
-                other.start <= hit.start and hit.end <= other.end and other.end - other.start > hit.end - hit.start
-                for other in kept
-            ):
-                kept.append(hit)
-        kept += [
-            hit for hit in gapped.values() if not any(other.name == hit.name and _overlap(other, hit) for other in kept)
-        ]
+        kept = _longest(plain)
+        same = {name: [hit for hit in kept if hit.name == name] for name in gapped}
+        kept += [hit for name, hit in gapped.items() if not any(_overlap(other, hit) for other in same[name])]
         return sorted(kept, key=lambda hit: (hit.start, hit.end, hit.kind, hit.name))
 
     def ancestors(self, name: str) -> frozenset[str]:
@@ -191,6 +183,15 @@ class Lexicon:
     def canonical_disease(self, text: str) -> str | None:
         """Give the knowledge's name for a disease called by its name or a full synonym."""
         return self._canonical.get(squash(text))
+
+
+def _longest(hits: list[_Hit]) -> list[_Hit]:
+    """Leave out the hits that lie inside a longer one."""
+    kept: list[_Hit] = []
+    for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
+        if not kept or hit.end > kept[-1].end or (hit.start, hit.end) == (kept[-1].start, kept[-1].end):
+            kept.append(hit)
+    return kept
 
 
 def _overlap(a: _Hit, b: _Hit) -> bool:

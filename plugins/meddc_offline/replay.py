@@ -17,7 +17,7 @@ from typing import Any, Literal
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from meddc_bench.contracts import LEVELS, Context, Found, JudgeView, Options, Reference
+from meddc_bench.contracts import LEVELS, Context, Found, InputFile, JudgeView, Options, Reference
 from meddc_bench.errors import InputError
 from meddc_bench.records import Edge, Item, Turn
 from meddc_bench.text import contains, question_units, squash
@@ -29,7 +29,7 @@ MODEL = "replay"
 class ReplayOptions(Options):
     """`file`: the JSONL of adjudications."""
 
-    file: Path
+    file: InputFile
 
 
 class _Line(BaseModel):
@@ -85,7 +85,7 @@ class Replay:
     """Answers each step from the file, read at the first call."""
 
     def __init__(self, options: ReplayOptions, context: Context | None = None):
-        self._path = options.file
+        self._path = options.file.path
 
     @cached_property
     def _sheet(self) -> _Sheet:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
-from meddc_bench.contracts import Call, Context, Options, PolicyView, Reply
+from meddc_bench.contracts import Call, Context, InputFile, Options, PolicyView, Reply
 from meddc_bench.errors import InputError, PolicyError
 from meddc_bench.text import asserted_diagnosis
 
 _KEYS = frozenset({"text", "calls"})
+_DIAGNOSIS = re.compile(r"(?:初步|最后|最终)?诊断[:：]\s*(.+)")
 
 
 class ScriptedOptions(Options):
     """Options of `scripted`: the file whose lines are the doctor's turns."""
 
-    file: str
+    file: InputFile
 
 
 class Scripted:
     """Says line k of its file as the doctor's k-th turn."""
 
     def __init__(self, options: ScriptedOptions, context: Context | None = None) -> None:
-        self._path = Path(options.file)
+        self._path = options.file.path
         self._script: tuple[Reply, ...] | None = None
 
     async def act(self, view: PolicyView) -> Reply:
@@ -46,7 +48,7 @@ class Scripted:
 
 
 def read_script(path: Path) -> tuple[Reply, ...]:
-    """Read a script: each line that is not blank is a turn, plain text or a JSON object with `text` and `calls`."""
+    """Read a script: each line that is not blank is a turn: plain text (`诊断：甲；乙` diagnoses), or a JSON object with `text` and `calls`."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
@@ -66,7 +68,8 @@ def read_script(path: Path) -> tuple[Reply, ...]:
 
 def _reply(line: str, path: Path, number: int) -> Reply:
     if not line.startswith("{"):
-        return Reply(text=line)
+        said = _DIAGNOSIS.match(line)
+        return Reply(text=line, calls=_diagnose(said[1]) if said else ())
     try:
         data = json.loads(line)
     except json.JSONDecodeError as error:
@@ -82,6 +85,12 @@ def _reply(line: str, path: Path, number: int) -> Reply:
     if not text.strip() and not calls:
         raise InputError("expected `text` or `calls`", path=path, line=number)
     return Reply(text=text, calls=tuple(_call(call, path, number) for call in calls))
+
+
+def _diagnose(names: str) -> tuple[Call, ...]:
+    """Make the diagnosis action of a line `诊断：甲；乙`."""
+    found = [name for part in re.split(r"[；;、]", names) if (name := part.strip(" 。.").strip())]
+    return (Call("diagnose", {"diagnoses": found}),) if found else ()
 
 
 def _call(call: Any, path: Path, number: int) -> Call:

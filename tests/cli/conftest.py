@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "run" / "doubles"))
 
-from meddc_harness import World, distribution  # noqa: E402
+from meddc_harness import World, distribution
 
 
 @pytest.fixture(scope="session")

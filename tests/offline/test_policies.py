@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from meddc_bench.contracts import Budget, MenuItem, Options, PatientView, PolicyView, Reply
+from meddc_bench.contracts import Budget, Call, MenuItem, Options, PatientView, PolicyView, Reply
 from meddc_bench.errors import InputError, PolicyError
 from meddc_bench.records import Fact, Turn
 from meddc_bench.text import question_units, squash
@@ -253,17 +254,32 @@ async def test_a_bad_line_is_named_with_file_and_line(tmp_path: Path, line: str,
     assert "turns.jsonl:2" in str(caught.value)
 
 
-@pytest.mark.parametrize("data", [None, b"", b"\n\n", "疼吗？".encode("gbk")])
-async def test_a_missing_empty_or_misencoded_script_is_an_input_error(tmp_path: Path, data: bytes | None) -> None:
+@pytest.mark.parametrize("data", [b"", b"\n\n", "疼吗？".encode("gbk")])
+async def test_an_empty_or_misencoded_script_is_an_input_error(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "turns.txt"
-    if data is not None:
-        path.write_bytes(data)
+    path.write_bytes(data)
     with pytest.raises(InputError, match=r"turns\.txt"):
         await Scripted(ScriptedOptions(file=str(path)), None).act(view(*spoken(0)))
 
 
-def test_building_scripted_reads_nothing(tmp_path: Path) -> None:
-    Scripted(ScriptedOptions(file=str(tmp_path / "absent.txt")), None)
+def test_a_missing_script_is_named_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError, match=r"absent\.txt cannot be read"):
+        ScriptedOptions(file=str(tmp_path / "absent.txt"))
+
+
+def test_an_edited_script_is_another_input_and_a_moved_one_is_not(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.txt", tmp_path / "two.txt"
+    one.write_text("疼吗？", encoding="utf-8")
+    two.write_text("疼吗？", encoding="utf-8")
+    before = ScriptedOptions(file=str(one)).model_dump(mode="json")
+    assert before == ScriptedOptions(file=str(two)).model_dump(mode="json")
+    one.write_text("哪里疼？", encoding="utf-8")
+    assert before != ScriptedOptions(file=str(one)).model_dump(mode="json")
+
+
+async def test_a_plain_diagnosis_line_diagnoses(tmp_path: Path) -> None:
+    reply = await script(tmp_path, "疼多久了？", "诊断：急性阑尾炎；肠系膜淋巴结炎。").act(view(*spoken(1)))
+    assert reply.calls == (Call("diagnose", {"diagnoses": ["急性阑尾炎", "肠系膜淋巴结炎"]}),)
 
 
 async def test_a_view_without_budgets_is_served() -> None:

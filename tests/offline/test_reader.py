@@ -11,12 +11,13 @@ import yaml
 
 from meddc_bench.contracts import Options, ReaderView
 from meddc_bench.records import Case, Diagnosis, Reading, Turn
-from meddc_bench.text import squash
+from meddc_bench.text import normalise, squash
 from meddc_offline.chart import read_chart
 from meddc_offline.conclusion import companions
 from meddc_offline.differential import engine
 from meddc_offline.knowledge_reader import KnowledgeReader
 from meddc_offline.likeness import likenesses
+from meddc_offline.measured import measured
 
 CASES = Path(__file__).parents[2] / "tasks"
 
@@ -155,6 +156,24 @@ def test_near_wordings_count_as_the_finding(text: str, finding: str) -> None:
     assert finding in {likeness.name for likeness in likenesses(text) if likeness.present} | set(
         read_chart(patient(text)).present
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("血压量了160/100。", {"血压升高"}),
+        ("血压118/76。", set()),
+        ("左胳膊185/105，右胳膊128/80。", {"血压升高"}),
+        ("烧到39度5。", {"高热"}),
+        ("体温37.6℃。", {"低热"}),
+        ("体温36.5度。", set()),
+        ("空腹血糖8.9，血红蛋白86。", {"血糖高", "血红蛋白低"}),
+        ("空腹血糖5.4，尿酸512。", {"血尿酸升高"}),
+        ("今年39岁，2024/10/12做的手术。", set()),
+    ],
+)
+def test_stated_numbers_amount_to_findings(text: str, expected: set[str]) -> None:
+    assert set(measured(normalise(text))) == expected
 
 
 def test_a_near_wording_under_a_denial_is_absent() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from pydantic import ValidationError
 
 from meddc_bench.contracts import Found, JudgeView, Reference
 from meddc_bench.errors import InputError
@@ -79,10 +80,9 @@ def test_volunteered_and_aligned_pairs_are_looked_up_by_the_turns_text(tmp_path)
     assert [(edge.prediction, edge.reference) for edge in aligned] == [("u0", "1")]
 
 
-def test_the_factory_reads_nothing_and_a_missing_file_is_named_at_the_first_call(tmp_path):
-    replay = Replay(ReplayOptions(file=tmp_path / "absent.jsonl"))
-    with pytest.raises(InputError, match=r"absent\.jsonl"):
-        ask(replay, "cover_items")
+def test_a_missing_file_is_named_before_anything_runs(tmp_path):
+    with pytest.raises(ValidationError, match=r"absent\.jsonl cannot be read"):
+        ReplayOptions(file=tmp_path / "absent.jsonl")
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ _BOWELS = frozenset({"尿频", "尿量", "睡", "食欲", "消瘦", "乏力", "�
 
 
 def general(unit: Need, question: str, target: Wanted) -> str | None:
+    """General state: sleep, appetite, bowels, bladder, weight, and the same measure of it."""
     shared = (unit.topics & target.question.topics) or (
         unit.topics & target.topics if not target.question.topics else frozenset()
     )
@@ -120,6 +121,7 @@ def _pasts(one: Need) -> bool:
 
 
 def medication(unit: Need, question: str, target: Wanted) -> str | None:
+    """Medicines: the same drug or class, or openly any, with taking now and having taken kept apart."""
     ours, theirs = unit.topics & MEDICINES, target.question.topics & MEDICINES
     generic = "长期药" in unit.topics or "treated" in unit.aspects
     wanted_generic = "长期药" in target.question.topics or "treated" in target.question.aspects
@@ -151,6 +153,7 @@ def medication(unit: Need, question: str, target: Wanted) -> str | None:
 
 
 def allergy(unit: Need, question: str, target: Wanted) -> str | None:
+    """Allergy, to drugs or to food."""
     if "过敏" not in unit.topics:
         return "同问药物能否使用" if "抗生素" in unit.topics and re.search(r"能用|能打|皮试", question) else None
     ours, theirs = unit.topics & {"药敏", "食敏"}, target.question.topics & {"药敏", "食敏"}
@@ -158,6 +161,7 @@ def allergy(unit: Need, question: str, target: Wanted) -> str | None:
 
 
 def personal(unit: Need, question: str, target: Wanted) -> str | None:
+    """Habits, work, travel, contacts and surroundings: the same thing."""
     theirs = target.question.topics
     shared = unit.topics & theirs - frozenset({"慢病", "外伤"}) or (
         frozenset() if theirs else unit.topics & target.topics
@@ -174,6 +178,7 @@ def personal(unit: Need, question: str, target: Wanted) -> str | None:
 
 
 def obstetric(unit: Need, question: str, target: Wanted) -> str | None:
+    """Menses, pregnancy and birth: the same part of that history."""
     ours, theirs = unit.topics & _CYCLE, target.question.topics & _CYCLE
     if ours and theirs:
         whole = ("经况" in theirs and ours & {"周期", "经量"}) or ("经况" in ours and theirs & {"周期", "经量"})
@@ -187,6 +192,7 @@ def obstetric(unit: Need, question: str, target: Wanted) -> str | None:
 
 
 def development(unit: Need, question: str, target: Wanted) -> str | None:
+    """Birth, feeding, vaccines and growth: the same part of them."""
     shared = unit.topics & target.question.topics | common_names(unit, target, facts=False)
     return f"同问 {'、'.join(sorted(shared))}" if shared else None
 
@@ -200,6 +206,7 @@ _RELATIVES = re.compile(
 
 
 def family(unit: Need, question: str, target: Wanted) -> str | None:
+    """Illness of relatives: the same illness, or openly any."""
     if not unit.family:
         return None
     asks = concepts(question)
@@ -208,12 +215,16 @@ def family(unit: Need, question: str, target: Wanted) -> str | None:
     told = (target.topics - _KIN) | target.findings | frozenset().union(*(one.events for one in target.tells))
     if ours and (ours & (theirs | told) or common_names(unit, target)):
         return "同问家族史"
+    if not ours and not _HEALTH.search(question):
+        return None
     words = content_words(_RELATIVES.sub("", target.text))
-    if ours and (theirs or words) and not shared_words(_RELATIVES.sub("", question), target):
+    elsewhere = target.asks.parts and asks.parts.isdisjoint(target.asks.parts)
+    if ours and (theirs or words or elsewhere) and not shared_words(_RELATIVES.sub("", question), target):
         return None
     return "同问家族史"
 
 
+_HEALTH = re.compile(r"病|身体|健康|毛病|问题|史|遗传|类似|[1一]样|这种|同样|情况")
 _TESTS = re.compile(
     r"血氧|指脉|氧气|妇科|宫颈|子宫|片|x光|体检|肝炎|乙肝|心电图|胃镜|肠镜|b超|彩超|超声|ct|磁共振|核磁|拍片|胸片|"
     r"抽血|血常规|验血|尿(?:检|常规)|验尿|血压|血糖|体温|心肌酶|脑电图|眼压|眼底|过敏原|糖化|尿酸|咽拭子|病原|抗体|"
@@ -244,6 +255,7 @@ def _tests(text: str) -> frozenset[str]:
 
 
 def prior_care(unit: Need, question: str, target: Wanted) -> str | None:
+    """Care before this visit: seen, examined (the same test), treated, with what effect."""
     asked = target.question.aspects & TYPED["prior_care"]
     common = unit.aspects & asked
     if not common or not compatible(unit, target):

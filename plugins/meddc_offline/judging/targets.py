@@ -90,6 +90,7 @@ def compatible(unit: Need, target: Wanted) -> bool:
 
 
 def near(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Say whether two sets of complaints are alike: shared, one more general, or of the same part of the body."""
     lexicon = Lexicon.load()
     if ours & theirs or any(lexicon.ancestors(name) & theirs for name in ours):
         return True
@@ -104,6 +105,7 @@ def _parts(names: frozenset[str]) -> frozenset[str]:
 
 
 def measured_apart(unit: Need, other: Need) -> bool:
+    """Say whether two questions measure different things of one topic: its colour, its frequency ..."""
     ours, theirs = unit.aspects & MEASURES, other.aspects & MEASURES
     return bool(ours and theirs and ours.isdisjoint(theirs))
 
@@ -124,6 +126,7 @@ def shared_words(question: str, target: Wanted) -> str | None:
 
 @lru_cache(maxsize=8192)
 def content_words(text: str) -> frozenset[str]:
+    """List the words of a text that are neither filler nor a bare part of the body."""
     parts = _FILLER.sub("|", re.sub(r"[^\w]", "|", normalise(text))).split("|")
     return frozenset(part for part in parts if len(part) >= 2 and not _bare_part(part))
 

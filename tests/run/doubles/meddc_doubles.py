@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
 from meddc_bench.contracts import (
     Answer,
     Call,
@@ -180,7 +181,7 @@ class Telling:
         fail(self.options, PatientError, self.context, view.opening)
         if self.options.fail == "type":
             return Answer("好的", ("f1",), unknown=5)  # type: ignore[arg-type]
-        if self.options.fail == "blank":
+        if self.options.fail == "blank" and self.options.on in view.opening:
             return Answer(" ")
         found = [one for one in view.facts if any(word in one.text and word in view.question for word in DISEASES)]
         if not found:

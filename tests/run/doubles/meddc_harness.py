@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from meddc_bench import campaign as campaigns
 from meddc_bench import cli, registry, run
 from meddc_bench.registry import Registry
@@ -93,9 +94,11 @@ class World:
     def run(self, folder: str = "run", policies: Sequence[Any] = ("asker",), **keys: Any) -> run.Finished:
         """Run a campaign on the small task."""
         how = {key: keys.pop(key) for key in ("fail_after", "stored_only") if key in keys}
-        roles = {kind: [_role(one) for one in keys.pop(kind)] for kind in ("patients", "readers", "judges") if kind in keys}
-        data = {"tasks": (str(self.task),), "policies": [_role(one) for one in policies], **roles, "max_retries": 0, **keys}
-        campaign = campaigns.build(data)
+        for kind in ("patients", "readers", "judges"):
+            if kind in keys:
+                keys[kind] = [_role(one) for one in keys[kind]]
+        roles = [_role(one) for one in policies]
+        campaign = campaigns.build({"tasks": (str(self.task),), "policies": roles, "max_retries": 0, **keys})
         found = Registry.load(self.points())
         return run.execute(campaign, run.prepare(campaign, found), found, self.root / folder, **how)
 
@@ -116,9 +119,9 @@ class World:
     # ── in another process ──
 
     def environment(self, **more: str | None) -> dict[str, str]:
-        env = {**os.environ, "PYTHONPATH": str(self._plugins), "MEDDC_DOUBLES": str(self.side), "PYTHONDONTWRITEBYTECODE": "1"}
-        env.update({key: value for key, value in more.items() if value is not None})
-        return {key: value for key, value in env.items() if more.get(key, "") is not None}
+        """Return an environment in which the doubles are installed; None takes a variable away."""
+        env = {**os.environ, "PYTHONPATH": str(self._plugins), "MEDDC_DOUBLES": str(self.side), **more}
+        return {key: value for key, value in env.items() if value is not None}
 
     def start(self, *words: str | bytes, env: dict[str, str] | None = None, **how: Any) -> subprocess.Popen[bytes]:
         """Start the program in another process."""
