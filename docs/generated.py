@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import statistics
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from click.testing import CliRunner
+
 from meddc_bench.campaign import HOW, Campaign, ProtocolChoices, Role
 from meddc_bench.cli import VERBS, root
+from meddc_bench.plan import build_benches
+from meddc_bench.registry import Registry
+from meddc_bench.task import TaskIndex
+from meddc_bench.validation import self_check
 
 Out = Callable[[str], Any]
 
@@ -31,6 +40,43 @@ def verbs(out: Out) -> None:
         out("```text")
         out("\n".join(line.rstrip() for line in result.output.rstrip().splitlines()))
         out("```\n")
+
+
+def task_card(name: str, out: Out) -> None:
+    """Write what a task holds: counts, departments, ages of the budget, and its self-check."""
+    (task,) = TaskIndex().resolve(name)
+    cases = task.cases
+    out("| | |")
+    out("| --- | --- |")
+    out(f"| cases | {len(cases)} |")
+    out(f"| departments | {len({case.department for case in cases})}: {'、'.join(sorted({str(case.department) for case in cases}))} |")
+    for label, counts in (
+        ("facts a case", [len(case.facts) for case in cases]),
+        ("of them denied", [sum(fact.denied for fact in case.facts) for case in cases]),
+        ("scored targets (importance 3)", [len(case.scored_targets) for case in cases]),
+        ("diagnoses", [len(case.diagnoses) for case in cases]),
+        ("turn budget", [case.turn_budget for case in cases]),
+    ):
+        out(f"| {label} | {min(counts)}-{max(counts)}, median {statistics.median_low(counts)}, {sum(counts)} in all |")
+    bench = build_benches(Campaign(tasks=(name,)), Registry.load(), [task], imported=True)[0]
+    check = self_check(bench, Registry.load())
+    out(f"| D with all facts in the history (offline reader) | {100 * (check.all_facts_D or 0):.1f} |")
+    out(f"| D of the opening alone (offline reader) | {100 * (check.opening_only_D or 0):.1f} |")
+
+
+def judge_agreement(out: Out, *words: str) -> None:
+    """Write the offline judge's precision and recall on the labelled pairs, as the command prints them."""
+    done = subprocess.run(
+        [sys.executable, "bench/judge_pairs.py", "--json", *words], check=True, capture_output=True, text=True
+    )
+    found = json.loads(done.stdout)
+    out("| axis | pairs | TP | FP | FN | precision | recall |")
+    out("| --- | --- | --- | --- | --- | --- | --- |")
+    for name, one in found["axes"].items():
+        out(
+            f"| {name} | {one['pairs']} | {one['tp']} | {one['fp']} | {one['fn']} "
+            f"| {one['precision']:.3f} | {one['recall']:.3f} |"
+        )
 
 
 def _keys(model: Any, out: Out) -> None:

@@ -167,9 +167,7 @@ def import_benches(
     config: TaskFile = base.config.model_copy(update={"task": name, "title": f"导入的历史（{importer.name}）"})
     cases = tuple(found.cases[one] for one in sorted(found.cases))
     own = Task(config, cases, base.path)
-    policy = campaign.model_copy(
-        update={"tasks": (name,), "policies": (), "patients": tuple(campaign.patients)}
-    )
+    policy = campaign.model_copy(update={"tasks": (name,), "policies": (), "patients": tuple(campaign.patients)})
     bench = build_benches(policy, registry, [own], imported=True)[0]
     return ImportBench(bench, found, importer), found
 

@@ -201,12 +201,8 @@ class Orchestrator:
             if condition.label == "emitted":
                 return read_emitted(history, hash_)
             if condition.reader is None:
-                return await read_own(
-                    job.policy.get(), bench.task, history, hash_, seed=seed, caller=self._caller
-                )
-            return await read_with(
-                condition.reader.get(), bench.task, history, hash_, seed=seed, caller=self._caller
-            )
+                return await read_own(job.policy.get(), bench.task, history, hash_, seed=seed, caller=self._caller)
+            return await read_with(condition.reader.get(), bench.task, history, hash_, seed=seed, caller=self._caller)
 
         made: Reading | None = await self._make("reading", reading_id, key, make, _head_of_reading)
         return made

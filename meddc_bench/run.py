@@ -1,10 +1,10 @@
 """A run: a campaign in a run folder, from its benches to the saved results.
 
-    manifest.json          what was run with what, when, at what cost, and how it ended
-    records.jsonl          the store
-    results.json           scores; no times, no usage
-    samples_<task>.jsonl   what came of every case: assignments with their texts
-    histories.jsonl        the consultations, in the native import format
+manifest.json          what was run with what, when, at what cost, and how it ended
+records.jsonl          the store
+results.json           scores; no times, no usage
+samples_<task>.jsonl   what came of every case: assignments with their texts
+histories.jsonl        the consultations, in the native import format
 """
 
 from __future__ import annotations
@@ -239,4 +239,3 @@ def reference_texts(case: Case, axis: str) -> dict[str, str]:
     if axis == "diagnosis":
         return {f"g{index}": one.name for index, one in enumerate(case.diagnoses)}
     return {f"r{index}": text for index, text in enumerate(getattr(case.references, axis))}
-

@@ -38,7 +38,7 @@ _encoder = msgspec.json.Encoder()
 _RecordType = TypeVar("_RecordType", bound=Record)
 
 
-class Head(Record):
+class Head(Record, frozen=True):
     """What scoring needs of a history, without its texts; `hash` is of all turns, `doctor_hash` of the doctor's."""
 
     ended: str = ""
@@ -53,7 +53,7 @@ class Head(Record):
     cut_at: int | None = None
 
 
-class Entry(Record, kw_only=True):
+class Entry(Record, frozen=True, kw_only=True):
     """A line of the store without its record: who it belongs to, how it went, and what it cost."""
 
     stage: Stage

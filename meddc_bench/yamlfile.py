@@ -37,6 +37,7 @@ _WORDING = {
     "tuple_type": "expected a list",
     "model_type": "expected keys and values",
     "dict_type": "expected keys and values",
+    "too_short": "expected at least {min_length} of them",
 }
 
 
@@ -105,7 +106,9 @@ def validate(model: type[Model], document: Document, *, strict: bool | None = No
     try:
         return model.model_validate(_tuples(document.data), strict=strict)
     except ValidationError as failure:
-        errors = [_input_error(model, document, detail) for detail in failure.errors()]
+        # an unknown key first: what is missing is often the same key, misspelt
+        details = sorted(failure.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
+        errors = [_input_error(model, document, detail) for detail in details]
         first = errors[0]
         for other in errors[1:]:
             first.add_note(str(other))
@@ -181,7 +184,9 @@ def _input_error(model: type[BaseModel], document: Document, detail: Any) -> Inp
     got = detail.get("input")
     hidden = "options" in loc or isinstance(got, (dict, list, tuple, BaseModel))  # an option may hold a key by mistake
     shown = "" if hidden else f" (found {_short(got)})"
-    return document.error(f"{_WORDING.get(kind, message)}{shown}", *_plain(document, loc))
+    if kind in _WORDING:
+        message = _WORDING[kind].format(**detail.get("ctx", {}))
+    return document.error(f"{message}{shown}", *_plain(document, loc))
 
 
 def _plain(document: Document, loc: Loc) -> Loc:

@@ -36,9 +36,7 @@ def command(**flags: Any) -> int:
     if os.path.exists(folder / run.MANIFEST):  # noqa: PTH110 - Path.exists raises where a name is too long
         note_changes(run.load_manifest(folder), benches)
     with progress_bar() as show:
-        finished = run.execute(
-            campaign, benches, registry, folder, fail_after=flags["fail_on_error"], on_progress=show
-        )
+        finished = run.execute(campaign, benches, registry, folder, fail_after=flags["fail_on_error"], on_progress=show)
     return finish(finished, as_json=flags["as_json"])
 
 

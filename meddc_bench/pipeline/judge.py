@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from meddc_bench.adapters import Caller, StageFailure, failure
 from meddc_bench.contracts import LEVELS, Found, Judge, JudgeView, Reference
 from meddc_bench.errors import JudgeError
@@ -16,7 +18,7 @@ from meddc_bench.fingerprint import derive_seed
 from meddc_bench.pipeline.sighting import before_summary
 from meddc_bench.records import Axis, Case, Dimension, Edge, Evidence, History, Item, Reading, Target, Turn
 from meddc_bench.task import Task
-from meddc_bench.text import contains, squash
+from meddc_bench.text import clean, contains, squash
 
 _LONG_ENOUGH = 6
 _MAX_ITEMS = 200
@@ -51,9 +53,10 @@ class Panel:
                 return Found()
             raise failed from error
         if found.raw is not None:
-            self.raw[step] = found.raw
-        self.model = found.model or self.model
-        return found
+            self.raw[step] = clean(found.raw)
+        self.model = clean(found.model) if found.model else self.model
+        items = tuple(_clean_item(item) for item in found.items)
+        return Found(items, tuple(_clean_edge(edge) for edge in found.edges))
 
 
 async def judge_trajectory(
@@ -249,8 +252,17 @@ def _volunteered_by_string(references: Sequence[Reference], patient: Mapping[str
     )
 
 
+def _clean_item(item: Item) -> Item:
+    quote = None if item.quote is None else clean(item.quote)
+    return msgspec.structs.replace(item, text=clean(item.text), quote=quote)
+
+
+def _clean_edge(edge: Edge) -> Edge:
+    if edge.quote is None and edge.reason is None:
+        return edge
+    quote, reason = (None if one is None else clean(one) for one in (edge.quote, edge.reason))
+    return msgspec.structs.replace(edge, quote=quote, reason=reason)
+
+
 def _with(edge: Edge, because: str) -> Edge:
-    return Edge(
-        prediction=edge.prediction, reference=edge.reference, level=edge.level, quote=edge.quote, reason=edge.reason,
-        excluded=because,
-    )  # fmt: skip
+    return msgspec.structs.replace(edge, excluded=because)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from meddc_bench.records import Assignment, Edge, Evidence, Item, Pair
 
 
@@ -139,7 +141,4 @@ def _order(items: Sequence[Item]) -> list[int]:
 
 
 def _because(edge: Edge, reason: str) -> Edge:
-    return Edge(
-        prediction=edge.prediction, reference=edge.reference, level=edge.level, quote=edge.quote, reason=edge.reason,
-        excluded=reason,
-    )  # fmt: skip
+    return msgspec.structs.replace(edge, excluded=reason)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from meddc_bench.actions import split_reasoning
 from meddc_bench.adapters import Caller, StageFailure, failure
 from meddc_bench.contracts import Completion, Decoding, Message, Reader, ReaderView
 from meddc_bench.errors import ReaderError
@@ -46,9 +47,9 @@ async def read_with(
     view = ReaderView(seen.turns, seed, task.config.language, protocol.top_k, render)
     try:
         reading: Reading = await caller.call(reader.read, view, returns=Reading)
+        return _finished(reading, protocol.view, seen, hash_)
     except Exception as error:  # recorded as this record's outcome
         raise failure(error, ReaderError) from error
-    return _finished(reading, protocol.view, seen, hash_)
 
 
 async def read_own(policy: Any, task: Task, history: History, hash_: str, *, seed: int, caller: Caller) -> Reading:
@@ -65,14 +66,10 @@ async def read_own(policy: Any, task: Task, history: History, hash_: str, *, see
     messages = reader_messages(task, seen.turns)
     try:
         generate = functools.partial(generator.generate, messages, OWN_DECODING, seed=seed)
-        completion = await generate()
-        if not isinstance(completion, Completion):
-            raise TypeError(f"generate gave {type(completion).__name__}, expected Completion")
-        if not completion.text.strip():
-            raise ReaderError("the generator's reply is blank")
+        completion: Completion = await caller.call(generate, returns=Completion)
+        return _finished(Reading(text=completion.text, model=completion.model), task.config.protocol.view, seen, hash_)
     except Exception as error:  # recorded as this record's outcome
         raise failure(error, ReaderError) from error
-    return _finished(Reading(text=completion.text, model=completion.model), task.config.protocol.view, seen, hash_)
 
 
 def reader_messages(task: Task, turns: tuple[Turn, ...]) -> tuple[Message, ...]:
@@ -86,13 +83,22 @@ def reader_messages(task: Task, turns: tuple[Turn, ...]) -> tuple[Message, ...]:
 
 
 def _finished(reading: Reading, view: str, seen: Sight, hash_: str) -> Reading:
+    """Clean a reading, split hidden reasoning off its text, and refuse a blank one."""
+    text, _ = split_reasoning(clean(reading.text))
     diagnoses = reading.diagnoses
+    if diagnoses is None and not text:
+        raise ReaderError("the reply is blank")
     if diagnoses is not None:
-        diagnoses = tuple(text for one in diagnoses if (text := clean(one).strip()))
+        diagnoses = _texts(diagnoses)
     return Reading(
-        text=clean(reading.text), diagnoses=diagnoses, plan=reading.plan, view=view, cut_at=seen.cut_at,
-        turns_read=len(seen.turns), history_hash=hash_, model=reading.model,
+        text=text, diagnoses=diagnoses, plan={name: _texts(items) for name, items in reading.plan.items()}, view=view, cut_at=seen.cut_at,
+        turns_read=len(seen.turns), history_hash=hash_,
+        model=_cleaned(reading.model),
     )  # fmt: skip
+
+
+def _cleaned(text: str | None) -> str | None:
+    return None if text is None else clean(text)
 
 
 def _texts(value: Any) -> tuple[str, ...]:

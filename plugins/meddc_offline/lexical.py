@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from meddc_bench.contracts import Context, Found, JudgeView, Options, Reference
 from meddc_bench.records import Edge, Item, Turn
-from meddc_bench.text import contains, question_units, similarity
+from meddc_bench.text import contains, similarity
 from meddc_offline.judging import coverage, plans, prose, relations, telling
+from meddc_offline.judging.units import need_units
 
 MODEL = "lexical"
 _ALIKE = 0.75
@@ -115,7 +116,7 @@ def _units(turns: tuple[Turn, ...]) -> Iterator[Item]:
     for turn in turns:
         if turn.role != "doctor":
             continue
-        for unit in question_units(turn.text):
+        for unit in need_units(turn.text):
             yield Item(id=f"u{number}", text=unit.quote, quote=unit.quote, turn=turn.index, round=turn.round)
             number += 1
 
@@ -128,7 +129,7 @@ def _turn_of(item: Item, turns: tuple[Turn, ...]) -> Turn | None:
             if contains(turn.text, text):
                 return turn
     rated = [
-        (similarity(item.text, unit.quote), -turn.index, turn) for turn in doctor for unit in question_units(turn.text)
+        (similarity(item.text, unit.quote), -turn.index, turn) for turn in doctor for unit in need_units(turn.text)
     ]
     best = max(rated, key=lambda row: row[:2], default=None)
     return best[2] if best is not None and best[0] >= _ALIKE else None

@@ -127,7 +127,7 @@ def test_every_usual_way_to_write_a_diagnosis_is_read_without_a_violation(
     "text",
     [
         "｛“action”：“diagnose”，“diagnoses”：［“急性阑尾炎”，“肠炎”］｝",
-        '{“action”: “diagnose”, “diagnoses”: [“急性阑尾炎”, “肠炎”]}',
+        "{“action”: “diagnose”, “diagnoses”: [“急性阑尾炎”, “肠炎”]}",
         '{"action"："diagnose"，"diagnoses"：["急性阑尾炎"，"肠炎"]}',
         "{'action': 'diagnose', 'diagnoses': ['急性阑尾炎', '肠炎']}",
         '{"action": "diagnose", "diagnoses": ["急性阑尾炎", "肠炎",],}',
@@ -353,10 +353,19 @@ def test_half_characters_in_names_and_lists_can_be_stored() -> None:
 
 
 PIECES = st.sampled_from(
-    ["<", ">", "</", "{", "}", "[", "]", '"', "'", ":", ",", "\\", "\\u", "ask", "diagnose", "<ask>", "<diagnose>", "</ask>",
-     "</diagnose>", "diagnoses", "question", "action", "name", "```", "json", "<think>", "</think>", "肠炎", "\n", " ", "null",
-     "｛", "“", "”", "：", "，", '{"action": "diagnose", "diagnoses": ["肠炎"]}']
-)  # fmt: skip
+    [
+        *"<>{}[]\"'`:,\\ \n｛“”：，",
+        *("</", "\\u", "ask", "diagnose", "<ask>", "</ask>", "<diagnose>", "</diagnose>", "```", "json", "<think>"),
+        *("diagnoses", "question", "action", "name", "</think>", "肠炎", "null"),
+        '{"action": "diagnose", "diagnoses": ["肠炎"]}',
+    ]
+)
+KEYS = st.sampled_from(["diagnoses", "tests", "summary", "question", "x"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner),
+    max_leaves=12,
+)
 
 
 @given(st.lists(PIECES, max_size=25).map("".join), st.booleans())
@@ -367,8 +376,7 @@ def test_no_reply_stops_a_run_or_lets_a_tag_of_reasoning_through(reply: str, las
     assert msgspec.json.encode((action, public))
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner) | (
-    st.dictionaries(st.sampled_from(["diagnoses", "tests", "summary", "question", "x"]), inner)), max_leaves=12))  # fmt: skip
+@given(VALUES)
 def test_no_tool_call_stops_a_run(value: Any) -> None:
     for name in ("ask", "diagnose", "x"):
         for arguments in (value, json.dumps(value)):

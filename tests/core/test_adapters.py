@@ -104,7 +104,7 @@ async def test_a_hundred_calls_one_after_another_take_one_thread() -> None:
 
 
 async def test_a_plain_call_that_hangs_is_given_up_on_and_says_after_how_long(gate: threading.Event) -> None:
-    with pytest.raises(TimeoutError, match="no answer within 0.05 seconds"):
+    with pytest.raises(TimeoutError, match=r"no answer within 0\.05 seconds"):
         await Caller(1, timeout=SOON).call(gate.wait, returns=bool)
 
 
@@ -118,7 +118,7 @@ async def test_an_async_call_that_hangs_is_given_up_on_and_cancelled() -> None:
             cancelled.append(True)
             raise
 
-    with pytest.raises(TimeoutError, match="no answer within 0.05 seconds"):
+    with pytest.raises(TimeoutError, match=r"no answer within 0\.05 seconds"):
         await Caller(1, timeout=SOON).call(act, returns=object)
     assert cancelled == [True]
 

@@ -113,7 +113,9 @@ def test_no_policy_is_answered_more_often_than_its_budget(budget: int, tries: in
 # ── breaches ─────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("text", ["", " \n\t", "<think>只想不说</think>", "<think>没有说完", "\u200b\u202e", "<ask></ask>"])
+@pytest.mark.parametrize(
+    "text", ["", " \n\t", "<think>只想不说</think>", "<think>没有说完", "\u200b\u202e", "<ask></ask>"]
+)
 async def test_an_empty_reply_is_the_policys_failure_and_is_never_asked(text: str, demo: Demo) -> None:
     patient = Listens()
     rollout = begin(demo(), patient)
@@ -147,7 +149,13 @@ def test_words_put_into_the_patients_mouth_never_become_part_of_the_history(text
 
 @pytest.mark.parametrize(
     "text",
-    ["您是患者本人，还是家属？", "请问患者：多大年纪？", "家里还有别的病人吗？", "患者的年龄是多少？", "陪同的是家属吗：是或不是？"],
+    [
+        "您是患者本人，还是家属？",
+        "请问患者：多大年纪？",
+        "家里还有别的病人吗？",
+        "患者的年龄是多少？",
+        "陪同的是家属吗：是或不是？",
+    ],
 )
 def test_a_doctor_who_speaks_of_the_patient_is_not_cut_off(text: str) -> None:
     step = take(visit(), text)

@@ -99,7 +99,7 @@ def test_numbers_compared_in_a_report_are_left_as_they_are(text: str) -> None:
 )
 def test_a_template_can_neither_reach_python_nor_change_a_case(source: str, family: Write) -> None:
     facts = ["f01"]
-    with pytest.raises(InputError, match="a.jinja:1"):
+    with pytest.raises(InputError, match=r"a\.jinja:1"):
         family(a=source).render("a", {"turn": "", "facts": facts})
     assert facts == ["f01"]
 
@@ -142,7 +142,7 @@ def test_a_fault_in_an_included_template_points_at_the_included_file(family: Wri
 
 
 def test_a_template_that_does_not_exist_is_named(family: Write) -> None:
-    with pytest.raises(InputError, match="zh/demo/none.jinja: template 'zh/demo/none.jinja' does not exist"):
+    with pytest.raises(InputError, match=r"zh/demo/none\.jinja: template 'zh/demo/none\.jinja' does not exist"):
         family().render("none", {})
 
 

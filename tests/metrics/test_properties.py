@@ -1,4 +1,4 @@
-"""What must hold of every metric whatever the run: range, order, repeats, exactness, and None where nothing is measured."""
+"""What must hold of every metric whatever the run: range, order, repeats, exactness, None where nothing is measured."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from meddc_metrics.efficiency import efficiency, timing
 
 MetricOf = Callable[..., Any]
 NAMES = (
-    "D", "D_precision", "D_recall", "T", "T_precision", "T_recall", "E", "Total", "matched_round", "first_summary_round",
-    "rounds", "questions", "volunteered", *(f"{one}_f1" for one in DIMENSIONS),
-)  # fmt: skip
+    *("D", "D_precision", "D_recall", "T", "T_precision", "T_recall", "E", "Total"),
+    *("matched_round", "first_summary_round", "rounds", "questions", "volunteered"),
+    *(f"{one}_f1" for one in DIMENSIONS),
+)
 rounds = st.lists(st.integers(1, 50), max_size=12)
 
 
@@ -44,7 +45,9 @@ def units(draw: st.DrawFn) -> Unit:
 
 def cells(found: Sequence[Sequence[Unit]]) -> list[Cell]:
     return [
-        Cell(f"case{index}", repeat, "scored", unit) for repeat, row in enumerate(found) for index, unit in enumerate(row)
+        Cell(f"case{index}", repeat, "scored", unit)
+        for repeat, row in enumerate(found)
+        for index, unit in enumerate(row)
     ]
 
 
@@ -221,11 +224,16 @@ def test_no_answer_of_the_missing_judge_could_leave_the_bounds(metric: MetricOf)
     assert low <= could_be
 
 
-@pytest.mark.xfail(strict=True, reason="score.best_unit asks in round 1 of 2, so a case with one target is bounded at 0.85")
+@pytest.mark.xfail(
+    strict=True, reason="score.best_unit asks in round 1 of 2, so a case with one target is bounded at 0.85"
+)
 def test_no_timing_of_the_missing_case_could_leave_the_bounds(metric: MetricOf) -> None:
     worst = Unit({"trajectory": Assignment(axis="trajectory", fn=1)}, "diagnosed", 3, 3, 3)
     lost = Cell("b", 0, "judge_failed", None, "no")
-    _, high = column(metric("E"), [Cell("a", 0, "scored", worst), lost], {"b": {"trajectory": 1}}).bounds or (None, None)
+    _, high = column(metric("E"), [Cell("a", 0, "scored", worst), lost], {"b": {"trajectory": 1}}).bounds or (
+        None,
+        None,
+    )
     pair = Pair(prediction="p", reference="g", round=1)
     at_once = Unit({"trajectory": Assignment(axis="trajectory", tp=1, pairs=(pair,))}, "budget", 1, None, 1)
     could_be = column(metric("E"), [Cell("a", 0, "scored", worst), Cell("b", 0, "scored", at_once)], {}).mean

@@ -182,7 +182,7 @@ def test_width_file_names_and_the_order_of_cases_change_no_byte(world: World) ->
 
 def test_the_seed_of_hashing_changes_no_byte(world: World) -> None:
     digests = set()
-    for seed in ("0", "1", "4711"):
+    for seed in ("0", "4711"):
         words = ("run", "-t", str(world.task), "--policy", "asker", "--policy", "hostile", "-o", f"seed{seed}")
         assert world.finish(*words, env=world.environment(PYTHONHASHSEED=seed)).code == 0
         digests.add(hashlib.sha256(world.bytes(f"seed{seed}")).hexdigest())
@@ -211,7 +211,8 @@ def test_results_hold_no_time_no_usage_and_no_nan(world: World) -> None:
             walk(one)
 
     walk(json.loads(text))
-    assert not {key for key in keys if any(word in key for word in ("time", "usage", "token", "start", "finish", "pid"))}
+    banned = ("time", "usage", "token", "start", "finish", "pid")
+    assert not {key for key in keys if any(word in key for word in banned)}
     for path in (world.root / "run").glob("*.jsonl"):
         for line in path.read_bytes().splitlines():
             json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))

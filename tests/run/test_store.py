@@ -257,9 +257,7 @@ def test_a_full_disk_stops_the_run_with_one_clear_line_and_the_next_run_goes_on(
     assert world.bytes() == world.bytes("whole")
 
 
-def test_a_folder_one_may_not_write_is_refused_in_one_line(
-    world: World, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_one_may_not_write_is_refused_in_one_line(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     file = world.root / "file"
     file.touch()
     for bad in (str(file), str(file / "below"), "/proc/nobody/run", "x" * 300):

@@ -29,15 +29,15 @@ def verdict(question: str, text: str, inquiry_type: str, facts: tuple[str, ...])
     return covers(question, wanted(text, inquiry_type, facts))
 
 
-_LONG = 400
+_LONG, _MANY = 400, 40
 
 
 def covers(question: str, target: Wanted) -> str | None:
     """Say why a question, or one unit of it, covers a target; None when it does not."""
     if same(question, target.text):
         return "同一问题"
-    units = [unit.quote for unit in question_units(question)]
-    for text in (question, *units) if len(units) > 1 and len(question) <= _LONG else units or (question[:_LONG],):
+    units = [unit.quote[:_LONG] for unit in question_units(question)[:_MANY]]
+    for text in (question[:_LONG], *units) if len(units) > 1 else (question[:_LONG],):
         if (reason := _covers(text, target)) is not None:
             return reason
     return None

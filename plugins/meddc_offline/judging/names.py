@@ -67,10 +67,13 @@ def spelt(text: str) -> str:
     return re.sub(r"(?<=..)[病症]$", "", text)
 
 
+_LONGEST = 200
+
+
 @lru_cache(maxsize=16384)
 def spoken(text: str) -> Spoken:
     """Read a diagnosis: hedges off, brackets and colons as further readings, negation noted."""
-    text = _affirmed(normalise(text).strip())
+    text = _affirmed(normalise(text[:_LONGEST]).strip())
     stripped = _TRAIL.sub("", text)
     negated = _NEGATED.search(stripped) is not None or re.search(r"未见|未发现", stripped) is not None
     hedged = _HEDGED_OUT.search(text) is not None

@@ -119,6 +119,7 @@ def core(text: str) -> str:
 
 def covers(prediction: str, reference: str, synonyms: tuple[str, ...], axis: str) -> str | None:
     """Say why a plan item covers a reference (same, or more specific); None when it does not."""
+    prediction = prediction[:200]
     ours = core(prediction)
     if not ours or (
         re.match(r"(?:不需要|无需|暂不|不建议|不用|停用|避免使用|禁用)", squash(prediction))

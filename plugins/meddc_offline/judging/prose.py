@@ -123,10 +123,8 @@ def _all(text: str) -> Iterator[Found]:
 def _sections(text: str) -> Iterator[tuple[str | None, str]]:
     """Give each line with the dimension of the heading it stands under (None: under none)."""
     current: str | None = None
-    for line in text.splitlines():
-        if not line.strip():
-            continue
-        heading = _HEADING.match(line)
+    for line in _cut(text):
+        heading = _HEADING.match(line[:80])
         if heading:
             current = _HEADINGS[next(n for n in range(len(_HEADINGS)) if heading[f"d{n}"])][0]
             rest = line[heading.end() :]
@@ -137,6 +135,16 @@ def _sections(text: str) -> Iterator[tuple[str | None, str]]:
             current = "skip" if not re.search(r"诊断", line) else current
             continue
         yield current, line
+
+
+_LONGEST_TEXT, _LONGEST_LINE = 30_000, 600
+
+
+def _cut(text: str) -> Iterator[str]:
+    """Give the lines that are not blank, cut to a length that no rule needs to pass."""
+    for line in text[:_LONGEST_TEXT].splitlines():
+        if line.strip():
+            yield line[:_LONGEST_LINE]
 
 
 def _stripped(text: str) -> str:
@@ -249,7 +257,7 @@ def _run(head: str, rest: str) -> Iterator[Found]:
 
 def _bare(text: str) -> Iterator[Found]:
     """Read a text without headings and cues: lines or segments that are names."""
-    for line in text.splitlines():
+    for line in _cut(text):
         if (
             bold := re.match(r"\W*(?:\d{1,2}\s*[.、)）]\s*)?\*\*(?P<name>[^*]{2,30})\*\*\s*[:：]?(?P<rest>.*)", line)
         ) is not None:
