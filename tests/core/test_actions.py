@@ -46,6 +46,7 @@ def diagnosed(text: str, *calls: Call) -> list[str]:
         ("疼<think>像<think>里层</think>阑尾炎</think>多久了？", "疼多久了？"),
         ("<think>该写 <think> 标签吗，像阑尾炎</think>疼多久了？", "疼多久了？"),
         ("像阑尾炎</think>还像阑尾炎</think>疼多久了？", "疼多久了？"),
+        ("像阑尾炎<think>里层</think>还像阑尾炎</think>疼多久了？", "疼多久了？"),
         ("<think>像阑尾炎</think>疼<think>像阑尾炎</think>多久了？", "疼多久了？"),
         ("<THINK>像阑尾炎</Think>疼多久了？", "疼多久了？"),
         ("<think >像阑尾炎</think >疼多久了？", "疼多久了？"),

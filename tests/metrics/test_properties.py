@@ -176,6 +176,12 @@ def test_a_policy_that_failed_is_measured_at_the_floor_and_not_left_out(metric: 
     assert column(metric("E"), cells([row[1:]]), {}).mean == 0.1
 
 
+def test_early_questions_do_not_lift_a_policy_that_broke_off_above_the_floor(metric: MetricOf) -> None:
+    asked = Assignment(axis="trajectory", tp=1, pairs=(Pair(prediction="p", reference="g", round=1),))
+    row = [Unit({"trajectory": asked}, "failed", 2, None, 3, policy_failed=True)]
+    assert column(metric("E"), cells([row]), {}).mean == 0.1
+
+
 def test_what_was_not_measured_is_none_and_shows_its_bounds(metric: MetricOf) -> None:
     unit = Unit({"diagnosis": Assignment(axis="diagnosis", tp=1, fp=1, fn=0)}, "diagnosed", 3, 3, 3)
     lost = Cell("case1", 0, "judge_failed", None, "the judge refused")
