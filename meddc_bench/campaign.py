@@ -141,7 +141,7 @@ def _without_values(argument: str) -> str:
 
 def _options(kind: str, text: str) -> dict[str, Any]:
     out: dict[str, Any] = {}
-    for part in text.split(","):
+    for part in re.split(r",(?=\s*[A-Za-z_][\w.-]*=)", text):
         key, equals, value = part.partition("=")
         if not equals or not key.strip():
             raise UsageError(f"--{kind}-args {_without_values(text)}: expected key=value[,key=value]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -46,6 +47,8 @@ class Import:
 class ImportBench(TaskBench):
     """A bench whose histories were imported: their ids come from their content."""
 
+    missing_because = "no history was imported"
+
     def __init__(self, bench: TaskBench, found: Import, importer: Adapter):
         super().__init__(
             bench.task, bench.seed, bench.environment, [_Named(one, importer) for one in found.policies],  # type: ignore[misc]
@@ -58,10 +61,18 @@ class ImportBench(TaskBench):
         return self._found.ids.get(key) or digest(["no history", *key])
 
     def expects(self, policy: Any, case: Case, repeat: int) -> bool:
-        return (policy.label, case.id, repeat) in self._found.ids
+        """Every policy is expected to have each case that any of them has, in all its repeats: gaps stay in the count."""
+        return repeat < self._repeats[policy.label]
+
+    @functools.cached_property
+    def _repeats(self) -> dict[str, int]:
+        most: dict[str, int] = {}
+        for policy, _, repeat in self._found.ids:
+            most[policy] = max(most.get(policy, 0), repeat + 1)
+        return most
 
     def jobs(self) -> Iterator[Job]:
-        return (job for job in super().jobs() if self.expects(job.policy, job.case, job.repeat))
+        return (job for job in super().jobs() if (job.policy.label, job.case.id, job.repeat) in self._found.ids)
 
 
 class _Named:
@@ -88,7 +99,7 @@ def read_into(store: Store, importer: Adapter, files: Sequence[Path], known: dic
     """
     found = Import(cases=dict(known))
     for file in files:
-        if not file.is_file():
+        if not file.exists():
             raise InputError("there is no such file", path=file)
         try:
             for one in importer.get().read(file):

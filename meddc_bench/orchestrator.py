@@ -25,7 +25,7 @@ from meddc_bench.pipeline.read import read_emitted, read_own, read_with
 from meddc_bench.pipeline.rollout import Rollout, doctor_hash, history_hash, roll_out
 from meddc_bench.plan import Condition, Job, TaskBench
 from meddc_bench.records import Action, Axis, History, Key, Reading, Record, TraceStep, Turn, Usage
-from meddc_bench.store import Entry, Head, Storable, Store, printable, storable
+from meddc_bench.store import Entry, Head, Keys, Storable, Store, printable, storable
 from meddc_bench.wiring import Adapter
 
 FINAL = frozenset({"scored", "policy_failed", "excluded"})
@@ -59,7 +59,7 @@ class Orchestrator:
         predict_only: bool = False, fail_after: int | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ):  # fmt: skip
-        self._store = store
+        self._store, self._keys = store, Keys()
         self._width, self._retries = width, retries
         self._caller = Caller(width, timeout)
         self._predict_only, self._fail_after = predict_only, fail_after
@@ -128,7 +128,9 @@ class Orchestrator:
             try:
                 await adapter.aclose()
             except Exception as error:  # a plugin's defect: all that was to be recorded is
-                self.progress.closing.append(f"{adapter.kind} {adapter.label}: {printable(_described(error))}")
+                self.progress.closing.append(
+                    f"{adapter.kind} {adapter.label}: {printable(_described(error), self._keys)}"
+                )
 
     async def _worker(self, work: Iterator[Job]) -> None:
         made = self.progress.made
@@ -258,10 +260,10 @@ class Orchestrator:
             ):
                 with attempt:
                     attempts += 1
-                    found = await _attributed(make)
+                    found = await _attributed(make, self._keys)
         except StageFailure as failed:
-            outcome, reason = failed.outcome, printable(failed.reason)
-            found = _storable_part(partial)
+            outcome, reason = failed.outcome, printable(failed.reason, self._keys)
+            found = _storable_part(partial, self._keys)
         record: Any = found.record if found is not None else None
         entry = Entry(
             stage=stage, id=record_id, outcome=outcome, key=key, reason=reason, attempts=attempts,
@@ -269,6 +271,8 @@ class Orchestrator:
             usage=Usage(calls=attempts) if attempts > 1 else None,
         )  # fmt: skip
         self._store.append(entry, found)
+        if outcome == "scored" and _costs(key):
+            self._store.sync()
         self._count(stage, outcome, reason)
         return record if outcome == "scored" else None
 
@@ -318,6 +322,11 @@ def _trace_step(turn: Turn) -> TraceStep:
     return TraceStep(round=turn.round, name=action.name, form=action.form, violations=len(action.violations))
 
 
+def _costs(key: Key) -> bool:
+    """Tell a history and a reader's reading, on which later records build, from what can be made again as it was."""
+    return key.axis is None and key.condition != "emitted"
+
+
 def _may_pass(error: BaseException) -> bool:
     return isinstance(error, StageFailure) and error.outcome == "infra_failed"
 
@@ -326,14 +335,14 @@ def _head_of_reading(reading: Reading) -> Head:
     return Head(cut_at=reading.cut_at)
 
 
-async def _attributed(make: Callable[[], Any]) -> Storable:
+async def _attributed(make: Callable[[], Any], keys: Keys) -> Storable:
     """Make a record fit for the store; whatever a plugin raises instead is that record's outcome and no one else's.
 
     Only the run's own cancellation and a full disk go through: not a plugin's `sys.exit()`, nor a cancellation of its
     own that leaks. What a plugin made of the run's cancellation is dropped.
     """
     try:
-        made = storable(await make())
+        made = storable(await make(), keys)
     except (StoreError, GeneratorExit):
         raise
     except BaseException as error:
@@ -352,11 +361,11 @@ def _cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _storable_part(partial: Callable[[], Record | None] | None) -> Storable | None:
+def _storable_part(partial: Callable[[], Record | None] | None, keys: Keys) -> Storable | None:
     """Keep what there is of a record that failed, where it can be kept."""
     record = partial() if partial is not None else None
     try:
-        return storable(record) if record is not None else None
+        return storable(record, keys) if record is not None else None
     except (msgspec.ValidationError, TypeError):
         return None
 

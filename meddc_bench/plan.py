@@ -76,8 +76,11 @@ class TaskBench:
         return self.axes[case.id] if condition.label == "emitted" else ("diagnosis",)
 
     def expects(self, policy: Adapter, case: Case, repeat: int) -> bool:
-        """Tell whether the bench has, or is to make, this history; imports may lack some."""
+        """Tell whether this history belongs to the bench, made or not."""
         return True
+
+    missing_because = "not done yet"
+    """Why a history that belongs to the bench is not there."""
 
     def history_id(self, policy: Adapter, patient: Adapter, case: Case, repeat: int) -> str:
         prefix = self._history_prefix(policy.label, patient.label)

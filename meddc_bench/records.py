@@ -8,10 +8,10 @@ written and read by the program, in bulk; they are msgspec structs, which decode
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 # ── cases ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -71,12 +71,16 @@ class CaseModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+Words = Annotated[str, StringConstraints(pattern=r"\S")]
+"""Text that is not blank."""
+
+
 class Fact(CaseModel):
     """One atomic thing the patient knows. `denied` marks a grounded negative; `opening` one the context already states."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_-]{0,15}$")
     topic: Topic
-    text: str = Field(min_length=1, max_length=200)
+    text: Words = Field(max_length=200)
     denied: bool = False
     opening: bool = False
 
@@ -84,8 +88,8 @@ class Fact(CaseModel):
 class Diagnosis(CaseModel):
     """A reference diagnosis with names of the same meaning and, where known, a code (ICD-10)."""
 
-    name: str = Field(min_length=1, max_length=100)
-    synonyms: tuple[str, ...] = ()
+    name: Words = Field(max_length=100)
+    synonyms: tuple[Words, ...] = ()
     code: str | None = None
 
 
@@ -93,7 +97,7 @@ class Target(CaseModel):
     """An information need: the reference question and the facts it should elicit. Only importance 3 is scored."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_-]{0,15}$")
-    question: str = Field(min_length=2, max_length=200)
+    question: Words = Field(min_length=2, max_length=200)
     facts: tuple[str, ...] = ()
     inquiry_type: InquiryType
     importance: int = Field(ge=1, le=3)
@@ -102,11 +106,11 @@ class Target(CaseModel):
 class References(CaseModel):
     """Reference items of the dimensions beside the diagnosis."""
 
-    tests: tuple[str, ...] = ()
-    treatment: tuple[str, ...] = ()
-    medication: tuple[str, ...] = ()
-    lifestyle: tuple[str, ...] = ()
-    guidance: tuple[str, ...] = ()
+    tests: tuple[Words, ...] = ()
+    treatment: tuple[Words, ...] = ()
+    medication: tuple[Words, ...] = ()
+    lifestyle: tuple[Words, ...] = ()
+    guidance: tuple[Words, ...] = ()
 
 
 class Case(CaseModel):
@@ -116,7 +120,7 @@ class Case(CaseModel):
     source: str = Field(min_length=1, max_length=32)
     department: str | None = None
     language: str = "zh"
-    context: str = Field(min_length=1, max_length=2000)
+    context: Words = Field(max_length=2000)
     facts: tuple[Fact, ...] = ()
     diagnoses: tuple[Diagnosis, ...] = Field(min_length=1)
     targets: tuple[Target, ...] = ()

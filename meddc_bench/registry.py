@@ -7,11 +7,13 @@ while the others work.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 import pluggy
@@ -174,9 +176,30 @@ class Registry:
             raise UsageError(f"{kind} {name!r} is registered by {owners}; uninstall one of them or rename it there")
         raise UsageError(f"no {kind} is named {name!r}; {suggest(name, self.names(kind))}{self._broken()}")
 
+    def task_folders(self) -> list[Path]:
+        """Return the folders of tasks that plugins registered as "package:folder".
+
+        Raises:
+            PluginError: the package cannot be found or has no such folder.
+        """
+        return [_folder(entry) for entry in self.entries("task")]
+
     def _broken(self) -> str:
         broken = [plugin.name for plugin in self.plugins if plugin.problem]
         return f" (plugins with problems: {', '.join(broken)}; see `meddc-bench plugins doctor`)" if broken else ""
+
+
+def _folder(entry: Registration) -> Path:
+    package, _, name = str(entry.factory).partition(":")
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        spec = None
+    roots = list(spec.submodule_search_locations or ()) if spec is not None else []
+    for root in roots:
+        if (folder := Path(root, name)).is_dir():
+            return folder
+    raise PluginError(entry.plugin, f"task {entry.name!r}: there is no folder {entry.factory!r}")
 
 
 def _distribution(point: EntryPoint) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from meddc_bench.contracts import Metric, Unit
 from meddc_bench.fingerprint import digest
 from meddc_bench.pipeline.judge import axis_references
 from meddc_bench.pipeline.match import assign
-from meddc_bench.pipeline.score import Cell, Column, column, worst_unit
+from meddc_bench.pipeline.score import Cell, Column, column, failed_unit
 from meddc_bench.plan import Condition, TaskBench
 from meddc_bench.records import DIMENSIONS, MEASURED, Assignment, Axis, Case, Evidence
 from meddc_bench.registry import Registry
@@ -88,9 +88,9 @@ class Scorer:
     def _unit(self, row: Row, case: Case, repeat: int) -> Measured:
         history_id, outcome, entry = self._history(row, case, repeat)
         if entry is None:
-            return _unmeasured(case, repeat, "infra_failed", NOT_DONE)
+            return _unmeasured(case, repeat, "infra_failed", self._bench.missing_because)
         if outcome == "policy_failed":
-            unit = worst_unit(self.references[case.id])
+            unit = failed_unit(self.references[case.id])
             return Measured(case, repeat, Cell(case.id, repeat, outcome, unit, entry.reason), entry.head, unit.assignments, {})
         if outcome != "scored" or entry.head is None:
             return _unmeasured(case, repeat, outcome or "infra_failed", entry.reason, entry.head)
@@ -124,7 +124,8 @@ class Scorer:
                 cut_at = reading.head.cut_at if reading.head else None
             for axis in bench.reading_axes(case, row.condition):
                 record_id = bench.evidence_id(row.judge, row.ask, axis, case, reading_id)
-                failed = self._take(axis, record_id, head, evidence, assignments) or failed
+                taken = self._take(axis, record_id, head, evidence, assignments)
+                failed = failed or taken
         else:
             failed = failed or ((state, store.entry(reading_id).reason) if state else ("infra_failed", NOT_DONE))
         unit = Unit(

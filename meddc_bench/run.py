@@ -12,7 +12,7 @@ from __future__ import annotations
 import datetime
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from meddc_bench.campaign import HOW, Campaign
-from meddc_bench.errors import InputError
+from meddc_bench.errors import InputError, UsageError
 from meddc_bench.fingerprint import digest
 from meddc_bench.orchestrator import FINAL, Orchestrator, Progress
 from meddc_bench.plan import TaskBench, build_benches
@@ -29,7 +29,7 @@ from meddc_bench.records import Case, History
 from meddc_bench.registry import Registry
 from meddc_bench.results import Measured, Row, Scorer, results, rows
 from meddc_bench.store import Store, pretty, save, save_lines
-from meddc_bench.task import TaskIndex
+from meddc_bench.task import Task, TaskIndex
 from meddc_bench.text import safe_name
 
 MANIFEST, RESULTS, HISTORIES = "manifest.json", "results.json", "histories.jsonl"
@@ -49,9 +49,18 @@ class Finished:
 
 def prepare(campaign: Campaign, registry: Registry) -> list[TaskBench]:
     """Load the campaign's tasks and check every name and option."""
-    index = TaskIndex(Path(path) for path in campaign.include_path)
-    tasks = {task.name: task for wanted in campaign.tasks for task in index.resolve(wanted)}
+    index = task_index(campaign.include_path, registry)
+    tasks: dict[str, Task] = {}
+    for task in (task for wanted in campaign.tasks for task in index.resolve(wanted)):
+        other = tasks.setdefault(task.name, task)
+        if other.path.resolve() != task.path.resolve():
+            raise UsageError(f"{other.path} and {task.path} are both named {task.name!r}; run them one by one")
     return build_benches(campaign, registry, list(tasks.values()))
+
+
+def task_index(include_path: Iterable[str], registry: Registry) -> TaskIndex:
+    """Return the index of all tasks: those of the folders given, of plugins, and the shipped ones."""
+    return TaskIndex(map(Path, include_path), registry.task_folders())
 
 
 def default_folder(campaign: Campaign) -> Path:

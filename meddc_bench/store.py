@@ -32,7 +32,8 @@ RECORDS = "records.jsonl"
 LOCK = ".lock"
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_KEYS = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_KEY_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 
 _encoder = msgspec.json.Encoder()
 _RecordType = TypeVar("_RecordType", bound=Record)
@@ -74,16 +75,51 @@ class Storable:
     record: Any
 
 
-def storable(record: Record) -> Storable:
+class Keys:
+    """The keys of the environment as it is now, which no file and no screen may show.
+
+    They are told by their variable's name. In an error's words whatever is eight characters or longer is hidden; in a
+    record, which holds consultations, only what cannot be a word: twelve or longer, with letters and digits.
+    """
+
+    def __init__(self) -> None:
+        named = [(name, value) for name, value in os.environ.items() if _KEY_NAMES.search(name) and len(value) >= 8]
+        self._words = sorted(named, key=lambda pair: -len(pair[1]))
+        self._strong = [
+            (name, value)
+            for name, value in self._words
+            if len(value) >= 12 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+        ]
+        self._raw = [(f"[{name}]".encode(), _encoded(value)[1:-1]) for name, value in self._strong]
+
+    def hide(self, words: str) -> str:
+        """Put the variable's name for its value."""
+        for name, value in self._words:
+            words = words.replace(value, f"[{name}]")
+        return words
+
+    def hide_in(self, raw: bytes) -> bytes:
+        """Put the variable's name for its value in a record's JSON."""
+        for name, value in self._raw:
+            if value in raw:
+                raw = raw.replace(value, name)
+        return raw
+
+    def found_in(self, text: str) -> str | None:
+        """Return the name of the variable whose value a text holds."""
+        return next((name for name, value in self._strong if value in text), None)
+
+
+def storable(record: Record, keys: Keys | None = None) -> Storable:
     """Encode a record and read it back, so that what is stored can be read again and later stages see the same.
 
-    A lone surrogate, which no UTF-8 file can hold, becomes U+FFFD.
+    A lone surrogate, which no UTF-8 file can hold, becomes U+FFFD; a key becomes the name of its variable.
 
     Raises:
         msgspec.ValidationError: a field holds what its type does not allow.
         TypeError: a field holds what JSON cannot express.
     """
-    raw = _encoded(record)
+    raw = _encoded(record) if keys is None else keys.hide_in(_encoded(record))
     return Storable(raw, _decoder(type(record)).decode(raw))
 
 
@@ -179,7 +215,7 @@ class Store:
         return self._outcomes.get(record_id, "scored")
 
     def append(self, entry: Entry, record: Record | Storable | None) -> None:
-        """Write one record durably: it survives the death of this process.
+        """Write one record: it survives the death of this process, and after `sync` that of the machine.
 
         Raises:
             StoreError: it could not be written whole; the journal is as it was.
@@ -200,6 +236,19 @@ class Store:
             raise StoreError(f"cannot write {self.path}: the disk is full; what was written before is kept")
         self._note(entry.id, self._end, len(line), entry.outcome)
         self._end += len(line)
+
+    def sync(self) -> None:
+        """Wait until the disk holds what was appended.
+
+        Raises:
+            StoreError: the disk did not take it.
+        """
+        if self._fd is None:
+            return
+        try:
+            os.fdatasync(self._fd)
+        except OSError as error:
+            raise StoreError(f"cannot write {self.path}: {error.strerror}; what was written before is kept") from error
 
     def entry(self, record_id: str) -> Entry:
         """Read an entry without its record."""
@@ -362,12 +411,9 @@ def save_lines(path: Path, lines: Iterable[bytes], *, end: bytes = b"\n") -> Non
         raise StoreError(f"cannot write {path}: {error.strerror}; the records are kept") from error
 
 
-def printable(words: str) -> str:
-    """Make the words of an exception fit for the store and the screen: no escapes, and no key of the environment."""
-    for name, value in os.environ.items():
-        if len(value) >= 8 and _KEYS.search(name):
-            words = words.replace(value, f"[{name}]")
-    return clean(words)
+def printable(words: str, keys: Keys | None = None) -> str:
+    """Make the words of an exception fit for the store and the screen: no escapes, no key, no address in memory."""
+    return clean(_ADDRESS.sub("0x…", (keys or Keys()).hide(words)))
 
 
 def pretty(value: Any) -> bytes:

@@ -133,11 +133,11 @@ class Listing:
 class TaskIndex:
     """Finds tasks by name in the folders given (first), those of plugins, and the shipped one."""
 
-    def __init__(self, include: Iterable[Path] = ()):
+    def __init__(self, include: Iterable[Path] = (), plugins: Iterable[Path] = ()):
         self.listings: dict[str, Listing] = {}
         self.broken: list[InputError] = []
         self._hiding: dict[str, InputError] = {}
-        for root in (*include, shipped("tasks")):
+        for root in (*include, *plugins, shipped("tasks")):
             if not root.is_dir():
                 raise UsageError(f"--include-path {root}: there is no such folder")
             files = [root / "task.yaml", root / "group.yaml", *root.glob("*/task.yaml"), *root.glob("*/group.yaml")]

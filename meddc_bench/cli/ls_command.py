@@ -28,9 +28,10 @@ def command(kind: str, include_path: tuple[str, ...], as_json: bool) -> None:
 
 def _tasks(include_path: tuple[str, ...]) -> list[tuple[str, str, str]]:
     from meddc_bench.cli.screen import say
+    from meddc_bench.registry import Registry
     from meddc_bench.task import TaskIndex
 
-    index = TaskIndex(map(Path, include_path))
+    index = TaskIndex(map(Path, include_path), Registry.load().task_folders())
     for error in index.broken:
         say(f"warning: {error}", err=True)
     return [(one.name, one.kind, one.title) for one in sorted(index.listings.values(), key=lambda one: one.name)]

@@ -81,7 +81,18 @@ def build_campaign(flags: dict[str, Any]) -> Campaign:
         data["protocol"] = {**data.get("protocol", {}), "view": flags["view"]}
     if flags.get("predict_only"):
         data["predict_only"] = True
-    return campaigns.build(data)
+    campaign = campaigns.build(data)
+    _check_keys(campaign)
+    return campaign
+
+
+def _check_keys(campaign: Campaign) -> None:
+    """Refuse a key in the campaign, which the manifest would hold for everyone to read."""
+    from meddc_bench.store import Keys
+
+    name = Keys().found_in(campaign.model_dump_json())
+    if name is not None:
+        raise UsageError(f"the campaign holds the value of {name}; adapters take keys from the environment alone")
 
 
 def _parts(value: str) -> list[str]:

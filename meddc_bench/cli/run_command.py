@@ -79,7 +79,7 @@ class progress_bar:
         self._bar.update(0)
 
 
-def finish(finished: Any, *, as_json: bool) -> int:
+def finish(finished: Any, *, as_json: bool, imported: bool = False) -> int:
     """Print the results, what stopped the run if anything did, and the run folder as the last line."""
     from meddc_bench.cli.screen import say, say_json
     from meddc_bench.cli.table import print_results
@@ -96,6 +96,8 @@ def finish(finished: Any, *, as_json: bool) -> int:
         say(f"interrupted: partial results; go on with {again}", err=True)
     elif progress.stopped:
         say(f"stopped: {progress.stopped}; go on with {again}", err=True)
+    elif finished.exit_code == 3 and imported:
+        say("below full coverage: see the reasons above", err=True)
     elif finished.exit_code == 3:
         say(f"below full coverage; try the failed records again with {again}", err=True)
     click.echo(str(finished.folder))

@@ -65,7 +65,6 @@ def _score_imported(files: list[Path], flags: dict[str, Any]) -> int:
     from meddc_bench.errors import UsageError
     from meddc_bench.registry import Registry
     from meddc_bench.store import Store
-    from meddc_bench.task import TaskIndex
     from meddc_bench.wiring import Adapter
 
     if not files:
@@ -74,7 +73,8 @@ def _score_imported(files: list[Path], flags: dict[str, Any]) -> int:
     registry = Registry.load()
     role = parse_roles("importer", [flags["importer"]], flags["importer_args"])[0]
     importer = Adapter(registry, "importer", role["name"], role["label"], role["options"])
-    tasks = [task for name in campaign.tasks for task in TaskIndex(map(Path, campaign.include_path)).resolve(name)]
+    index = run.task_index(campaign.include_path, registry)
+    tasks = [task for name in campaign.tasks for task in index.resolve(name)]
     if len(tasks) > 1:
         names = ", ".join(task.name for task in tasks)
         raise UsageError(f"imported histories belong to one task; --tasks names {names}")
@@ -86,7 +86,7 @@ def _score_imported(files: list[Path], flags: dict[str, Any]) -> int:
         finished = run.execute(
             campaign, [bench], registry, folder, fail_after=flags["fail_on_error"], on_progress=show, command="score"
         )
-    return finish(finished, as_json=flags["as_json"])
+    return finish(finished, as_json=flags["as_json"], imported=True)
 
 
 def _report(found: Any) -> None:

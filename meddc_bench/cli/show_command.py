@@ -125,9 +125,10 @@ def show_results(run_folder: Path, as_json: bool) -> None:
 
 def _case(task: str, case: str | None, include_path: tuple[str, ...]) -> tuple[Any, Any]:
     from meddc_bench.errors import UsageError, suggest
-    from meddc_bench.task import TaskIndex
+    from meddc_bench.registry import Registry
+    from meddc_bench.run import task_index
 
-    loaded = TaskIndex(map(Path, include_path)).resolve(task)
+    loaded = task_index(include_path, Registry.load()).resolve(task)
     for one in loaded:
         for found in one.cases:
             if case in (None, found.id):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from meddc_bench.text import clean
+
+_BRIEF = ("D", "T", "E", "Total", "coverage")
+_WIDEST = 10_000
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -23,7 +29,7 @@ def print_results(found: dict[str, Any]) -> None:
     """Print one table a task: D, T, E, Total on 0-100 as mean ± sample SD over repeats, with coverage and counts."""
     out = console()
     for name, task in found["tasks"].items():
-        out.print(_table(name, task))
+        _print_table(out, name, task)
         for line in _notes(task):
             out.print(clean(line), style="yellow", markup=False)
     if not found["complete"]:
@@ -31,7 +37,19 @@ def print_results(found: dict[str, Any]) -> None:
     out.print("分值 0-100，均值 ± 样本标准差（跨重复）；“确定”指各次重复里医生说的话完全相同。", style="dim")
 
 
-def _table(name: str, task: dict[str, Any]) -> Table:
+def _print_table(out: Console, name: str, task: dict[str, Any]) -> None:
+    """Print a task's table; a screen too narrow for it gets it without the counts, and no figure is ever cut."""
+    for brief in (False, True) if out.is_terminal else (False,):
+        table = _table(name, task, brief=brief)
+        wanted = Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum
+        if wanted <= out.width:
+            break
+    screen, out.width = out.width, max(wanted, out.width)
+    out.print(table)
+    out.width = screen
+
+
+def _table(name: str, task: dict[str, Any], *, brief: bool = False) -> Table:
     table = Table(title=Text(f"{clean(name)}：{task['cases']} 例 × {task['repeats']} 次"), title_justify="left")
     table.add_column("policy", no_wrap=True)
     table.add_column("condition", no_wrap=True)
@@ -39,17 +57,17 @@ def _table(name: str, task: dict[str, Any]) -> Table:
     for key, many in several.items():
         if many:
             table.add_column(key)
-    for column in ("D", "T", "E", "Total"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for column in ("D TP/FP/FN", "T TP/FP/FN", "questions", "coverage"):
+    asked = any(_measured(row, "T") for row in task["rows"])
+    columns = _TRAJECTORY if asked else _DIAGNOSIS
+    if brief:
+        columns = {name: show for name, show in columns.items() if name in _BRIEF}
+    for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     for row in sorted(task["rows"], key=lambda row: (row["condition"] == "emitted", -_rank(row))):
         extra = [_plain(row[key]) for key, many in several.items() if many]
-        scores = [_score(row, column) for column in ("D", "T", "E", "Total")]
         table.add_row(
-            _plain(row["policy"]), _plain(row["condition"]), *extra, *scores, _counts(row, "D"), _counts(row, "T"),
-            _mean(row, "questions"), _coverage(row),
-        )  # fmt: skip
+            _plain(row["policy"]), _plain(row["condition"]), *extra, *[show(row) for show in columns.values()]
+        )
     return table
 
 
@@ -98,6 +116,30 @@ def _coverage(row: dict[str, Any]) -> str:
     name = "Total" if metrics.get("Total", {}).get("expected") else "D"
     metric = metrics.get(name, {})
     return f"{metric.get('measured', 0)}/{metric.get('expected', 0)}"
+
+
+def _measured(row: dict[str, Any], name: str) -> bool:
+    return row["metrics"].get(name, {}).get("mean") is not None
+
+
+Show = Callable[[dict[str, Any]], str]
+
+_DIAGNOSIS: dict[str, Show] = {
+    "D": functools.partial(_score, name="D"),
+    "precision": functools.partial(_score, name="D_precision"),
+    "recall": functools.partial(_score, name="D_recall"),
+    "D TP/FP/FN": functools.partial(_counts, name="D"),
+    "coverage": _coverage,
+}
+"""Columns where no case has targets."""
+
+_TRAJECTORY: dict[str, Show] = {
+    **{name: functools.partial(_score, name=name) for name in ("D", "T", "E", "Total")},
+    "D TP/FP/FN": functools.partial(_counts, name="D"),
+    "T TP/FP/FN": functools.partial(_counts, name="T"),
+    "questions": functools.partial(_mean, name="questions"),
+    "coverage": _coverage,
+}
 
 
 def _notes(task: dict[str, Any]) -> list[str]:

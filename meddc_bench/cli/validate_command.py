@@ -21,9 +21,10 @@ def command(names: tuple[str, ...], include_path: tuple[str, ...], no_self_check
     meddc-bench validate my_task/task.yaml campaign.yaml
     """
     from meddc_bench.errors import InputError
+    from meddc_bench.registry import Registry
     from meddc_bench.task import TaskIndex
 
-    index = TaskIndex(map(Path, include_path))
+    index = TaskIndex(map(Path, include_path), Registry.load().task_folders())
     problems = 0
     for error in index.broken:
         say(f"error: {error}")

@@ -20,6 +20,8 @@ from meddc_bench.records import Axis, Case, Dimension, Edge, Evidence, History, 
 from meddc_bench.task import Task
 from meddc_bench.text import clean, contains, squash
 
+_HAVE_FALLBACKS = frozenset({"align_questions", "volunteered"})
+"""Steps whose failure falls back to a string rule (Table S3)."""
 _LONG_ENOUGH = 6
 _MAX_ITEMS = 200
 
@@ -48,7 +50,7 @@ class Panel:
             found: Found = await self._caller.call(self._judge.judge, view, returns=Found)
         except Exception as error:  # recorded as this record's outcome
             failed = failure(error, JudgeError)
-            if self._protocol.empty_on_failure and failed.outcome == "judge_failed":
+            if self._protocol.empty_on_failure and failed.outcome == "judge_failed" and step not in _HAVE_FALLBACKS:
                 self.steps[step] = f"empty on failure: {failed.reason}"
                 return Found()
             raise failed from error
@@ -258,10 +260,9 @@ def _clean_item(item: Item) -> Item:
 
 
 def _clean_edge(edge: Edge) -> Edge:
-    if edge.quote is None and edge.reason is None:
-        return edge
     quote, reason = (None if one is None else clean(one) for one in (edge.quote, edge.reason))
-    return msgspec.structs.replace(edge, quote=quote, reason=reason)
+    ids = clean(edge.prediction), clean(edge.reference), clean(edge.level)
+    return Edge(prediction=ids[0], reference=ids[1], level=ids[2], quote=quote, reason=reason, excluded=edge.excluded)
 
 
 def _with(edge: Edge, because: str) -> Edge:

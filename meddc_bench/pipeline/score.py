@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from meddc_bench.contracts import Metric, Unit
 from meddc_bench.records import Assignment, Axis, Pair, Score
+
+
+MOST_WRONG = 20
+"""Wrong predictions an axis that the lower bound reckons with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,8 @@ def column(metric: Metric, cells: Sequence[Cell], references: Mapping[str, Mappi
     measured, missing = _statistics(metric, cells, repeats)
     count = sum(map(len, measured))
     if not count:
-        reason = missing[0].reason if missing else "no case has references for it"
+        has_references = any(set(metric.needs) <= counts.keys() for counts in references.values())
+        reason = missing[0].reason if missing and has_references else "no case has references for it"
         return Column((), (), None, None, 0, len(missing), None, reason)
     sums = _sums(measured)
     values = [float(one) for one in metric.aggregate(sums)]
@@ -132,22 +135,25 @@ def _bounds(
     return low, high
 
 
+def failed_unit(references: Mapping[Axis, int]) -> Unit:
+    """A policy's own failure: zero predictions on every axis, every reference missed."""
+    assignments = {axis: Assignment(axis=axis, fn=count) for axis, count in references.items()}
+    return Unit(assignments, "failed", 1, None, 1, policy_failed=True)
+
+
 def worst_unit(references: Mapping[Axis, int]) -> Unit:
-    """A unit in which nothing was found: every reference missed, no prediction (a policy's own failure scores so)."""
-    return _unit(references, found=False)
+    """The worst that could have come of an unmeasured unit: nothing found and 20 wrong predictions on every axis."""
+    assignments = {axis: Assignment(axis=axis, fp=MOST_WRONG, fn=count) for axis, count in references.items()}
+    return Unit(assignments, "failed", 1, None, 1, policy_failed=True)
 
 
 def best_unit(references: Mapping[Axis, int]) -> Unit:
-    """A unit in which everything was found in the first round."""
-    return _unit(references, found=True)
-
-
-def _unit(references: Mapping[Axis, int], *, found: bool) -> Unit:
-    def assignment(axis: Any, count: int) -> Assignment:
-        pairs = tuple(Pair(prediction=f"p{n}", reference=f"g{n}", round=1) for n in range(count)) if found else ()
-        return Assignment(axis=axis, pairs=pairs, tp=len(pairs), fn=count - len(pairs))
-
-    assignments = {axis: assignment(axis, count) for axis, count in references.items()}
-    return Unit(
-        assignments, "diagnosed" if found else "failed", 1, 2 if found else None, 1, policy_failed=not found
-    )
+    """The best that could have come of an unmeasured unit: everything found, in round 1, with nothing wrong."""
+    assignments = {
+        axis: Assignment(
+            axis=axis, tp=count,
+            pairs=tuple([Pair(prediction=f"p{n}", reference=f"g{n}", round=1) for n in range(count)]),
+        )
+        for axis, count in references.items()
+    }  # fmt: skip
+    return Unit(assignments, "budget", 1, None, 1)

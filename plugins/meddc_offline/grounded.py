@@ -11,7 +11,8 @@ from meddc_bench.records import Fact
 from meddc_bench.text import clean, normalise, question_units, similarity, squash
 from meddc_offline.inquiry import is_open
 from meddc_offline.lexicon import Lexicon
-from meddc_offline.matching import FactIndex, Grade, features, index, type_weights
+from meddc_offline.judging.units import need_units
+from meddc_offline.matching import FactIndex, features, index
 
 _UNSURE = ("这个我说不好。", "这个我没注意过。", "这个我也不太清楚。", "这个我不确定。", "这个我没留意。")
 _REST_UNSURE = ("别的我没太注意。", "其他的我说不好。", "剩下的我不太清楚。")
@@ -25,17 +26,13 @@ _EVENT = re.compile(r"第一次|开始|那年|的时候|时候|来的|起的|得
 _STORY = frozenset({"associated", "site", "character", "severity", "course", "modifying", "onset", "trigger"})
 _JOINTS = re.compile(r"[、，,;；]|或者?|还是|以及|和|跟|及|并且")
 _SENTENCE_END = re.compile(r"[。！？!?;；\n]")
+_COMMAS = "，,、 "
 _LONGEST_LEAD = 24
-_ELLIPTIC = 5
-_FLOOR = 1.15
-_RELATIVE = 0.82
-_RELATIVE_PART = 0.9
-_SHARED = 1.1
+_FLOOR, _PART_FLOOR = -3.2, -2.0
+_MARGIN = 0.6
 _MOST = 3
-_MOST_PART = 1
-_RELATIVE_TYPE = 0.62
-_MOST_TYPE = 3
-_EVIDENCE = {"associated": 0.5, "personal": 0.3, "general": 0.3}
+_MOST_VIEWS = 12
+_EXCEPT = re.compile(r"^除了?[^，,。？?]{1,12}[，,]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class Grounded:
         """Answer every question unit of the doctor's turn in order."""
         question = clean(view.question)
         rng = random.Random(f"{view.seed}:{len(view.turns)}:{question}")
-        units = _units(question)
+        units = question_parts(question)
         if not units:
             return Answer(text=rng.choice(_ACKNOWLEDGE), status="not recorded")
         used = set(view.used)
@@ -69,17 +66,14 @@ class Grounded:
         return _join(parts, rng)
 
 
-def _units(question: str) -> list[str]:
+def question_parts(question: str) -> list[str]:
     """Cut a turn into question units, each with the clause that leads up to it: 换个姿势、歇一歇，疼会有变化吗？"""
     texts: list[str] = []
-    last = end = 0
-    for unit in question_units(question):
-        lead = _SENTENCE_END.split(question[end : unit.start])[-1].strip()
-        text = lead + unit.quote if len(lead) <= _LONGEST_LEAD else unit.quote
-        if texts and len(squash(text)) <= _ELLIPTIC and not _SENTENCE_END.search(question[last : unit.start]):
-            text = f"{question[last:end]}，{text}"
-        texts.append(text)
-        last, end = unit.start, unit.end
+    end = 0
+    for unit in need_units(question):
+        lead = _SENTENCE_END.split(question[end : unit.start])[-1].strip(_COMMAS)
+        texts.append(f"{lead}，{unit.quote}" if lead and len(lead) <= _LONGEST_LEAD else unit.quote)
+        end = unit.end
     return texts
 
 
@@ -134,32 +128,40 @@ def select(facts: FactIndex, unit: str) -> tuple[Fact, ...]:
     """Choose the facts that answer one question unit, in the order in which they are recorded."""
     if _asks_who(unit) and (who := [fact for fact in facts.facts if fact.topic == "identity"]):
         return tuple(who)
-    grades = [grade for grade in facts.grade(unit) if grade.shared >= _EVIDENCE.get(grade.fact.topic, 0.0)]
-    chosen = {grade.fact.id for grade in _kept(grades, _RELATIVE)[:_MOST]}
-    chosen.update(grade.fact.id for grade in _of_type(grades, unit))
-    parts = [part for part in _JOINTS.split(unit) if len(squash(part)) > 1]
-    for part in parts if len(parts) > 1 else ():
-        grades = [grade for grade in facts.grade(unit, part) if grade.shared >= _SHARED]
-        chosen.update(grade.fact.id for grade in _kept(grades, _RELATIVE_PART)[:_MOST_PART])
+    text = _EXCEPT.sub("", unit)
+    chosen = _best(facts, text, None, _FLOOR)
+    for question, part in views(text):
+        chosen |= _best(facts, question, part, _PART_FLOOR)
     return tuple(fact for fact in facts.facts if fact.id in chosen)
+
+
+def views(unit: str) -> list[tuple[str, str | None]]:
+    """List the clauses of a unit, and the parts of their enumerations, that name something of their own."""
+    clauses = [clause.quote.strip(_COMMAS) for clause in question_units(unit)] or [unit]
+    found: list[tuple[str, str | None]] = []
+    if len(clauses) > 1:
+        found += [(clause, None) for clause in clauses if _names(clause)]
+    for clause in clauses:
+        parts = [part for part in _JOINTS.split(clause) if len(squash(part)) > 1 and _names(part)]
+        if len(parts) > 1:
+            found += [(clause, part) for part in parts]
+    return found[:_MOST_VIEWS]
+
+
+def _names(text: str) -> bool:
+    said = features(text)
+    return bool(said.events or said.findings or said.things or said.topics)
+
+
+def _best(facts: FactIndex, question: str, part: str | None, floor: float) -> set[str]:
+    """Name the best fact over the floor, and those that come close to it."""
+    grades = facts.grade(question, part)[:_MOST]
+    least = max(floor, grades[0].score - _MARGIN) if grades else 0.0
+    return {grade.fact.id for grade in grades if grade.score >= least}
 
 
 def _asks_who(unit: str) -> bool:
     return _IDENTITY.search(normalise(unit)) is not None and not _EVENT.search(unit)
-
-
-def _of_type(grades: list[Grade], unit: str) -> list[Grade]:
-    """Keep the best facts of the type that the question plainly asks for."""
-    weights = type_weights(unit)
-    leading = {kind for kind, weight in weights.items() if weight == 1.0 and kind != "associated"}
-    typed = [grade for grade in grades if grade.fact.topic in leading and not grade.fact.opening]
-    return _kept(typed, _RELATIVE_TYPE)[:_MOST_TYPE]
-
-
-def _kept(grades: list[Grade], relative: float) -> list[Grade]:
-    """Keep the grades over the floor that come close to the best one."""
-    least = max(_FLOOR, relative * grades[0].score) if grades else 0.0
-    return [grade for grade in grades if grade.score >= least]
 
 
 def _unanswered(unit: str, facts: tuple[Fact, ...]) -> tuple[str, ...]:
@@ -167,7 +169,8 @@ def _unanswered(unit: str, facts: tuple[Fact, ...]) -> tuple[str, ...]:
     lexicon = Lexicon.load()
     told: set[str] = set()
     for fact in facts:
-        told |= features(fact.text).findings | features(fact.text).broader
+        said = features(fact.text)
+        told |= said.findings | said.near | said.broader
     text = normalise(unit)
     mentions = [mention for mention in lexicon.find(text) if mention.kind in ("symptom", "sign")]
     if len(mentions) < 2:

@@ -13,6 +13,7 @@ from meddc_bench.text import clauses, durations, normalise, question_units, squa
 from meddc_offline.bank import COMPLAINTS, GENERAL, OPEN, Ask
 from meddc_offline.chart import Chart, is_child, read_chart
 from meddc_offline.differential import Candidate, engine
+from meddc_offline.presupposed import makes_sense, told
 
 _LEADING = 6
 _TEMPERATURE = 1.6
@@ -61,6 +62,7 @@ class Interview:
             mention.name for turn in turns if turn.role == "doctor" for mention in engine().lexicon.find(turn.text)
         )
         self.child = is_child(self.chart)
+        self.told = told("。".join(turn.text for turn in turns if turn.role != "doctor"))
 
     @cached_property
     def ranked(self) -> list[Candidate]:
@@ -88,7 +90,7 @@ class Interview:
         planned: dict[str, Planned] = {}
         for ask in asks:
             text = self._worded(ask)
-            if ask.worth >= floor and self._suits(ask) and not self._answered(ask, text):
+            if ask.worth >= floor and self._suits(ask) and not self._answered(ask, text) and makes_sense(text, self.told):
                 planned.setdefault(squash(text), Planned(ask, text, ask.worth))
         return sorted(planned.values(), key=lambda item: -item.worth)
 

@@ -143,6 +143,17 @@ def test_a_fault_in_a_case_file_names_file_and_line(here: World, capsys: pytest.
     assert "importance" in line
 
 
+def test_two_tasks_of_one_name_are_refused_and_neither_is_dropped(
+    here: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = write_task(here.root / "other", 1)
+    words = ("run", "-t", str(here.task), "-t", str(other), "--policy", "asker")
+    assert here.cli(*words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"error: {here.task} and {other} are both named 'small'; run them one by one"
+    assert here.cli("run", "-t", str(here.task), "-t", "./task", "--policy", "asker", "-o", "run") == 0
+
+
 def test_the_same_case_file_twice_is_no_silent_choice(here: World, capsys: pytest.CaptureFixture[str]) -> None:
     write_task(here.root / "other", 1, name="small")
     assert here.cli("ls", "--include-path", str(here.root)) == 0

@@ -62,7 +62,7 @@ def test_names_labels_and_arguments_are_read_as_written(
         (["brief", "eager"], "breif:k=v", "breif:k=…: no label 'breif'; did you mean 'brief'?"),
         (["brief"], "verbose", "--policy-args verbose: expected key=value"),
         (["brief"], "=v", "--policy-args =…: expected key=value"),
-        (["brief"], "k=a,b", "--policy-args k=…,b: expected key=value"),
+        (["brief"], "a,k=b", "--policy-args a,k=…: expected key=value"),
         (["brief"], "", "--policy-args : expected key=value"),
         (["brief"], "brief:", "--policy-args : expected key=value"),
     ],
@@ -78,7 +78,7 @@ def test_arguments_that_would_reach_no_one_are_refused(names: list[str], argumen
     [
         (["a=x", "b=x"], "api_key=sk-canary"),
         (["a=x", "b=x"], "c:api_key=sk-canary"),
-        (["a=x"], "api_key=sk-canary,oops"),
+        (["a=x"], "oops,api_key=sk-canary"),
         (["a=x"], "c:api_key=sk-canary"),
         ([], "api_key=sk-canary"),
     ],
@@ -87,6 +87,11 @@ def test_a_key_given_on_the_command_line_is_in_no_error(names: list[str], argume
     with pytest.raises(UsageError, match="api_key") as failed:
         parse_roles("policy", names, [argument])
     assert "sk-canary" not in str(failed.value)
+
+
+def test_a_value_may_hold_commas() -> None:
+    (role,) = parse_roles("policy", ["brief"], ['extra={"a": 1, "b": 2},words=甲,乙'])
+    assert role["options"] == {"extra": '{"a": 1, "b": 2}', "words": "甲,乙"}
 
 
 # ── campaign files ───────────────────────────────────────────────────────────────────────────────

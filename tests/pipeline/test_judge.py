@@ -269,9 +269,6 @@ def test_the_papers_rule_takes_a_failed_step_for_an_empty_list_and_says_so(demo:
     assert (found.tp, found.fp, found.fn) == (0, 2, 2)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="judge.py: with empty_on_failure a failed volunteered check skips the string check"
-)
 def test_the_papers_rule_still_checks_strings_where_the_volunteered_check_failed(demo: Demo, consult: Consult) -> None:
     history = consult([("您好。", "我三天前开始疼，别的说不清。")])
     evidence = on_trajectory(Scripted(volunteered=JudgeError("refused")), demo(empty_on_failure=True), history)
@@ -365,13 +362,7 @@ BAD = "什么时候开始疼的\ud800"
         ("extract_questions", Found(model=BAD)),
         ("cover_targets", covers(("u0", "t01"), quote=BAD)),
         ("cover_targets", covers(("u0", "t01"), reason=BAD)),
-        pytest.param(
-            "cover_targets",
-            covers((BAD, BAD), level=BAD),
-            marks=pytest.mark.xfail(
-                strict=True, reason="pipeline/judge.py keeps the ids and the level of an edge unclean"
-            ),
-        ),
+        ("cover_targets", covers((BAD, BAD), level=BAD)),
         ("align_questions", covers((BAD, BAD), level=BAD)),
         ("volunteered", covers((BAD, BAD), level=BAD)),
     ],

@@ -56,7 +56,7 @@ def test_a_reply_of_the_wrong_type_fails_its_record_and_poisons_no_store(world: 
     finished = world.run(**failing(kind, "type"))
     row = world.row(condition="echo")
     assert row["outcomes"] == {"infra_failed": 6}
-    assert any(word in row["reasons"]["infra_failed"] for word in ("TypeError", "ValidationError"))
+    assert "Error: " in row["reasons"]["infra_failed"]
     assert finished.exit_code == 3
     assert world.run(**failing(kind, "type")).exit_code == 3, "the folder can still be opened and scored"
 

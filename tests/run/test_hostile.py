@@ -140,6 +140,45 @@ def test_a_key_in_the_words_of_an_error_appears_nowhere(world: World, kind: str)
         assert KEY.encode() not in raw, path
 
 
+def test_a_key_in_a_reply_or_a_fallback_reaches_no_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr("meddc_doubles.Asker.questions", (f"您的密码是{KEY}吗？", "肚子疼吗？"))
+    task = world.task.read_text(encoding="utf-8")
+    world.task.write_text(f"{task}protocol: {{empty_on_failure: true}}\n", encoding="utf-8")
+    world.run(judges=[("equal", {"fail": "own-secret"})])
+    assert world.row(condition="echo")["fallbacks"]["cover_items: empty on failure"] == 6
+    for path, raw in texts(world.root / "run"):
+        assert KEY.encode() not in raw, path
+    assert "您的密码是[OPENAI_API_KEY]吗？" in (world.root / "run" / "histories.jsonl").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("where", ["flag", "file"])
+def test_a_key_given_as_an_option_is_refused_before_a_manifest_holds_it(
+    world: World, where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.chdir(world.root)
+    if where == "file":
+        (world.root / "c.yaml").write_text(f"policies: [{{name: asker, options: {{on: {KEY}}}}}]", encoding="utf-8")
+    words = ("-C", "c.yaml") if where == "file" else ("--policy", "asker", "--policy-args", f"on={KEY}")
+    assert world.cli("run", "-t", str(world.task), *words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == (
+        "error: the campaign holds the value of OPENAI_API_KEY; adapters take keys from the environment alone"
+    )
+    assert not (world.root / "runs").exists()
+
+
+def test_a_short_or_plain_word_in_a_variable_changes_no_consultation(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.run("plain")
+    for number, word in enumerate(("肚子疼吗？", "发烧三天了。我又发烧又头疼", "12345678901234")):
+        monkeypatch.setenv(f"SECRET_{number}", word)
+    world.run("with")
+    assert world.bytes("plain") == world.bytes("with")
+
+
 def test_a_key_appears_in_nothing_that_describes_the_program(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

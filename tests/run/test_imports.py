@@ -41,11 +41,20 @@ def test_more_histories_later_change_no_earlier_record(world: World) -> None:
     first = lines(world, {"case": "c000", "text": "您发烧吗？"})
     assert score(world, first) == 0
     journal = (world.root / "run" / RECORDS).read_bytes()
-    others = {"case": "c001", "text": "肚子疼吗？"}, {"case": "c000", "policy": "another", "text": "好"}
-    more = lines(world, *others, name="more.jsonl")
+    more = lines(world, {"case": "c001", "text": "肚子疼吗？"}, name="more.jsonl")
     assert score(world, first, more) == 0
     assert (world.root / "run" / RECORDS).read_bytes().startswith(journal)
-    assert [row["policy"] for row in world.rows()] == ["another", "another", "theirs", "theirs"]
+    assert world.row(condition="echo")["outcomes"] == {"scored": 2}
+
+
+def test_a_case_that_one_policy_lacks_stays_in_its_count(world: World) -> None:
+    both = {"case": "c000", "text": "您发烧吗？"}, {"case": "c001", "text": "肚子疼吗？"}
+    path = lines(world, *both, {**both[0], "policy": "another"})
+    assert score(world, path) == 3
+    row = world.row(policy="another", condition="echo")
+    assert row["outcomes"] == {"infra_failed": 1, "scored": 1}
+    assert (row["metrics"]["D"]["measured"], row["metrics"]["D"]["expected"]) == (1, 2)
+    assert world.row(policy="theirs", condition="echo")["outcomes"] == {"scored": 2}
 
 
 def test_an_edited_history_is_another_history(world: World) -> None:

@@ -189,6 +189,16 @@ def test_the_seed_of_hashing_changes_no_byte(world: World) -> None:
     assert len(digests) == 1
 
 
+def test_an_address_in_memory_in_the_words_of_an_error_changes_no_byte(world: World) -> None:
+    found = set()
+    for name in ("one", "two"):
+        words = ("--policy", "asker", "--policy-args", "fail=address", "--max-retries", "0", "-o", name)
+        assert world.finish("run", "-t", str(world.task), *words).code == 3
+        found.add(world.bytes(name))
+    assert len(found) == 1
+    assert "ssl:<object object at 0x…>" in found.pop().decode()
+
+
 def test_the_order_of_policies_on_the_command_line_changes_no_number(world: World) -> None:
     world.run("ab", policies=["asker", "hostile"])
     world.run("ba", policies=["hostile", "asker"])

@@ -318,6 +318,41 @@ store.save(Path({str(tmp_path)!r}) / "results.json", b"new")
     assert [one.name for one in tmp_path.iterdir()] == ["results.json"]
 
 
+def test_a_history_and_a_reading_are_on_the_disk_before_anything_builds_on_them(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    whole = os.fdatasync
+
+    def fdatasync(fd: int) -> None:
+        whole(fd)
+        synced.append(os.fstat(fd).st_size)
+
+    monkeypatch.setattr(os, "fdatasync", fdatasync)
+    world.run(repeats=1, max_connections=1)
+    end = 0
+    for line in (world.root / "run" / RECORDS).read_bytes().splitlines(keepends=True):
+        end += len(line)
+        data = json.loads(line)
+        builds = data["stage"] == "history" or data["key"].get("condition") == "echo" and data["stage"] == "reading"
+        assert (end in synced) == builds
+
+
+def test_a_disk_that_fails_late_is_an_error_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with Store(tmp_path) as store:
+        store.append(entry(1), reading("好"))
+        monkeypatch.setattr(os, "fdatasync", fails)
+        with pytest.raises(StoreError, match="No space left"):
+            store.sync()
+        monkeypatch.setattr(os, "fsync", fails)
+        with pytest.raises(StoreError, match="No space left"):
+            store.close()
+    Store(tmp_path).close()
+
+
 def test_the_lock_names_its_holder_in_words(tmp_path: Path) -> None:
     with Store(tmp_path):
         wait_until(lambda: (tmp_path / LOCK).read_text().startswith(f"process {os.getpid()} on "))

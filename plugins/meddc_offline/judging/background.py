@@ -249,7 +249,7 @@ _SAME_TESTS = {
 _HANDS = re.compile(r"推拿|理疗|按摩|针灸|拔罐")
 
 
-def _tests(text: str) -> frozenset[str]:
+def examinations(text: str) -> frozenset[str]:
     """Name the examinations a text speaks of, synonyms as one."""
     return frozenset(_SAME_TESTS.get(found, found) for found in _TESTS.findall(normalise(text)))
 
@@ -282,9 +282,9 @@ def prior_care(unit: Need, question: str, target: Wanted) -> str | None:
         return None
     if _HANDS.search(other) and "药" not in other and not _HANDS.search(plain) and "药" in plain:
         return None
-    ours, theirs = _tests(plain), _tests(other)
+    ours, theirs = examinations(plain), examinations(other)
     for fact in target.told if not theirs or "什么" in other or "哪些" in other else ():
-        theirs |= _tests(fact)
+        theirs |= examinations(fact)
     if common <= {"tests"} and ours and theirs and ours.isdisjoint(theirs):
         return None
     return f"同问 {'、'.join(sorted(common))}"

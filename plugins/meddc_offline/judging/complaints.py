@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from meddc_bench.text import normalise
 from meddc_offline.judging.concepts import LOOSE, Concepts, concepts, shared_events
-from meddc_offline.judging.needs import Need
+from meddc_offline.judging.needs import Need, need
 from meddc_offline.judging.targets import CHIEF, MEDICINES, TYPED, VAGUE, Wanted, common_names, compatible, shared_words
 
 _FIRM = frozenset({"where", "radiate", "each", "when"})
@@ -26,7 +27,19 @@ def typed(unit: Need, question: str, target: Wanted) -> str | None:
         return None
     if "before" in unit.aspects and "before" not in target.question.aspects:
         return None
+    if _moves_apart(unit, question, target):
+        return None
     return f"同问 {'、'.join(sorted(common))}"
+
+
+_MOVES = re.compile(r"挪|转移|换(?:了|过)?(?:个)?地方|(?:位置|地方|部位).{0,8}[变移换]|[变移换].{0,3}(?:位置|地方)|移动|游走|固定")
+
+
+def _moves_apart(unit: Need, question: str, target: Wanted) -> bool:
+    """Say whether a target asks whether the complaint has moved, and the unit only where it is or spreads to."""
+    if not _MOVES.search(target.text) or _MOVES.search(question):
+        return False
+    return not (target.question.attribute and unit.attribute and "where" in unit.aspects & target.question.aspects)
 
 
 def _spreads(unit: Need, question: str, target: Wanted) -> frozenset[str]:
@@ -169,7 +182,7 @@ def named_alike(unit: Need, question: str, target: Wanted) -> str | None:
     return f"同问 {'、'.join(sorted(events))}" if events and not _narrowed(ours, target.asks, events) else None
 
 
-_PAINS = frozenset({"degree", "manner", "pattern", "progress", "quality", "relief", "worse", "impact", "timing"})
+_PAINS = frozenset({"radiate", "where", "degree", "manner", "pattern", "progress", "quality", "relief", "worse", "impact", "timing"})
 _SETTINGS = frozenset({"睡", "食欲"})
 _EXISTS = re.compile(r"有没有|有无|([一-鿿])不\1|([一-鿿])没\2")
 _ATTRIBUTES = frozenset(
@@ -198,6 +211,8 @@ def associated(unit: Need, question: str, target: Wanted) -> str | None:
     if "before" in unit.aspects and "before" not in target.question.aspects:
         return None
     ours = concepts(question)
+    if _acts(question, target):
+        return None
     events = shared_events(ours, target.asks) - _SETTINGS
     for told in target.tells if not events and not unit.attribute else ():
         events |= shared_events(ours, told) - target.asks.scene - LOOSE
@@ -217,6 +232,21 @@ def associated(unit: Need, question: str, target: Wanted) -> str | None:
     ):
         return f"同问 {'、'.join(sorted(shared))}"
     return shared_words(question, target) if not unit.findings and not ours.events else None
+
+
+_ACT = re.compile(
+    r"(?:咳嗽?|打喷嚏|弯腰|低头|转头|翻身|吞咽|咽东西|喘气|深?吸气|呼吸|吃饭|吃东西|喝水|走路?|上楼|活动|用力|大便|排便|"
+    r"解手|小便|排尿|躺下?|坐|站)(?:[、,或和]|的时候|以后|时|后|起来)*.{0,12}?(?:会不会|是不是|会|能|就)?.{0,4}?"
+    r"(?:加重|减轻|缓解|更|厉害|重|有关|有影响|[疼痛](?=[吗?？]|$))"
+)
+_ACTED = frozenset({"worse", "relief"})
+
+
+def _acts(question: str, target: Wanted) -> bool:
+    """Say whether a unit names a symptom only as an act that changes the complaint: 咳嗽、弯腰会加重吗？"""
+    if _EXISTS.search(question) or target.question.aspects & _ACTED:
+        return False
+    return bool(need(question).aspects & _ACTED) and _ACT.search(normalise(question)) is not None
 
 
 def _narrowed(ours: Concepts, theirs: Concepts, events: frozenset[str]) -> bool:

@@ -46,6 +46,8 @@ def covers(question: str, target: Wanted) -> str | None:
 _OTHERS = re.compile(
     r"(?:您|你)?的?(?:老伴|爱人|老公|丈夫|妻子|老婆|同事|同学|邻居|朋友)(?!.{0,3}(?:说|发现|听|觉得|看))"
 )
+_COMPARED = re.compile(r"(?:两[只边条侧个]|左右?|右边?).{0,8}血压|血压.{0,8}(?:一样|两边|左右|两只|两侧|差)")
+"""The pressure of two arms compared: a sign of now, no history of hypertension."""
 _LAST = re.compile(r"(?:上|这|最近)[一1]?(?:回|次)(?!来|月经|例假)")
 
 
@@ -65,6 +67,9 @@ def _covers(question: str, target: Wanted) -> str | None:
         and target.type not in ("personal", "family", "associated")
     ):
         return None
+    if "血压" in unit.topics and _COMPARED.search(question):
+        if not any(_COMPARED.search(text) for text in (target.text, *target.told)):
+            return None
     if _LAST.search(question) and not _LAST.search(target.text) and target.type in ("onset", "course"):
         return None
     reason = _RULES.get(target.type, typed)(unit, question, target) or named_alike(unit, question, target)

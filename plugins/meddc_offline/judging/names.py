@@ -24,13 +24,14 @@ _TRAIL = re.compile(
 _NEGATED = re.compile(
     r"^(?:已?排除|除外|已除外|暂不考虑|不考虑|不支持|不符合|不像|不是|并非|否认|没有|未见|未发现|无(?=.*(?:证据|"
     r"依据|表现)))|(?:已排除|已除外|除外|不支持|可能性(?:较|很|不)?[小大低]?(?<=[小低])|可能性不大|依据不足|"
-    r"证据不足|不成立|排除)$"
+    r"证据不足|不成立|排除|的?(?:高|低|潜在)?风险(?:增加|升高|增高|较?[高大])?)$"
 )
 _HEDGED_OUT = re.compile(r"^(?:不排除|不除外|不能排除)|(?:不除外|待除外|待排除?)$")
 _PAREN = re.compile(r"[\(\[]([^\(\)\[\]]*)[\)\]]")
 _GRADE = re.compile(
     r"(?:亚?急性期|慢性期|失代偿期?|(?<!失)代偿期|[0-9一二三四]+(?:-[0-9]+)?[级期度](?!房室)|[ivx]+[级期度]|"
-    r"[ab]期|(?:极|很|高|中|低)+危(?:险|组)?|[轻中重极]+度|轻型|重型(?!肝)|nyha.{0,4}级|killip.{0,4}级|"
+    r"[ab]期|(?:极|很|高|中|低)+危(?:险|组)?|[轻中重极]+度|[轻重]型(?!肝)|危重型|普通型|[a-d]组|尿毒症期|"
+    r"t[0-4][a-d]?n[0-3][a-d]?m[01][a-c]?(?:[ivx]+[a-c]?期)?|[ivx]+[a-c]期|nyha.{0,4}级|killip.{0,4}级|"
     r"心功能.{0,4}级|早期|晚期|中期|中晚期|终末期(?!肾)|cap\s*评分.*|活动期|缓解期|稳定期(?!心)|恢复期|初发|"
     r"初发型|复发型|慢性复发型)"
 )
@@ -107,7 +108,7 @@ def _is_name(part: str) -> bool:
     return (
         len(rest) > 2
         and re.search(
-            r"(?:病|症|炎|癌|瘤|征|石|疡|死|塞|血|折|染|竭|喘|痛|风|伤|痔|疹|癣|障碍|感冒|中毒|妊娠|流产|痫)$", rest
+            r"(?:病|症|炎|癌|瘤|征|石|疡|死|塞|血|折|染|竭|喘|痛|风|伤|痔|疹|癣|障碍|颤动?|扑动|早搏|过速|过缓|阻滞|缺损|感冒|中毒|妊娠|流产|痫)$", rest
         )
         is not None
     )
@@ -139,6 +140,22 @@ def _taken_apart(text: str, qualifiers: str = "") -> Name:
     grades = frozenset(_GRADE.findall(both))
     head = re.sub(r"双侧|两侧|左右|[左右双]侧?(?!美)", "", _COURSES.sub("", _GRADE.sub("", full)))
     return Name(full, re.sub(r"(?<=..)[病症]$", "", head), sides, types, courses, grades)
+
+
+_CLASSES = ("心律失常", "冠心病", "冠状动脉粥样硬化性心脏病", "先天性心脏病", "心脏瓣膜病", "脑血管病")
+
+
+@lru_cache(maxsize=8192)
+def readings(text: str) -> tuple[Name, ...]:
+    """Read a reference: its whole name, and the disease alone where a class stands before it (心律失常：房颤)."""
+    whole = spoken(text).names[:1]
+    plain = normalise(text[:_LONGEST]).strip()
+    before, colon, disease = plain.partition(":")
+    if not colon:
+        before = next((name for name in _CLASSES if plain.startswith(name) and plain != name), "")
+        disease = plain.removeprefix(before).strip("()[]-— ") if before else ""
+    single = bool(disease) and before != "" and not re.search(r"[:、,;]|术后", disease)
+    return whole + spoken(disease).names[:1] if single and _is_name(disease) else whole
 
 
 @lru_cache(maxsize=8192)

@@ -175,9 +175,15 @@ def _listed(line: str, dimension: str) -> Iterator[Found]:
             yield Found(text, dimension, piece.strip())
 
 
+_WHERE = re.compile(
+    r"(?<=[一-鿿)）])[,，;；:：、]?\s*(?:具体(?:为|是|表现为|部位)|(?:病灶|部位|主要)?(?:位于|累及|分布(?:于|在)))[^。；;\n]*"
+)
+_ANATOMY = re.compile(r"(?:区|叶|旁|脑室|中心|段|侧|部位?|处|丘脑|脑干|小脑)$")
+
+
 def _diagnoses(line: str) -> Iterator[Found]:
-    """Read a line of a diagnosis section: names, or a sentence that names them."""
-    body = _stripped(line)
+    """Read a line of a diagnosis section: names, or a sentence that names them; where the lesion lies is no item."""
+    body = _WHERE.sub("", _stripped(line))
     first = next(iter(sentences(body)), None)
     if first is not None and (len(body) > 40 or "。" in body):
         reasoned = re.match(
@@ -209,6 +215,8 @@ def _named(text: str, *, loose: bool = False) -> Iterator[Found]:
     if not quote or reading.negated or not reading.names or len(quote) > 40:
         return
     name = _unhedged(quote)
+    if _ANATOMY.search(name) and not Lexicon.load().canonical_disease(name):
+        return
     if name and (loose or _NAME.search(name) or Lexicon.load().canonical_disease(name)):
         yield Found(name, "diagnosis", quote)
 
@@ -236,7 +244,8 @@ def _asserted(line: str) -> Iterator[Found]:
         if re.search(r"[?？]$", sentence.text) or re.search(r"^(?:如果|若|一旦)|^.{0,4}鉴别", sentence.text):
             continue
         strong = False
-        for match in _CUE.finditer(sentence.text):
+        where = _WHERE.search(sentence.text)
+        for match in _CUE.finditer(sentence.text[: where.start()] if where else sentence.text):
             cue = match.group()
             before = sentence.text[max(0, match.start() - 3) : match.start()]
             strong = strong or _STRONG.search(cue) is not None or "排除" in cue
@@ -244,7 +253,7 @@ def _asserted(line: str) -> Iterator[Found]:
                 continue
             if re.search(r"(?:需要?|以|进一步|为了|用于|便于|可以|帮助|才能)[^，,]{0,4}$", before) and "排除" in cue:
                 continue
-            rest = sentence.text[match.end() :]
+            rest = _WHERE.sub("", sentence.text[match.end() :])
             stop = _END.search(rest)
             yield from _run(rest[: stop.start()] if stop and stop.start() else rest, rest)
 

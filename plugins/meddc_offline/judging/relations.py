@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from meddc_offline.judging.names import Name, Spoken, canonical, spellings, spelt, spoken
+from meddc_offline.judging.names import Name, Spoken, canonical, readings, spellings, spelt, spoken
 from meddc_offline.judging.vocabulary_names import PARENTS
 from meddc_offline.lexicon import Lexicon
 
@@ -156,7 +156,7 @@ def relation(prediction: str, reference: str, synonyms: tuple[str, ...] = ()) ->
     ours = spoken(prediction)
     if ours.negated or re.search(r"或者?|还是", prediction):
         return "other"
-    theirs = [name for text in (reference, *synonyms) for name in spoken(text).names[:1]]
+    theirs = [name for text in (reference, *synonyms) for name in readings(text)]
     found = {relate(a, b) for a in ours.names for b in theirs}
     if ours.names and theirs and _side_missing(ours, theirs):
         found -= {"same", "narrower"}

@@ -74,6 +74,10 @@ def fail(options: Faulty, own: type[Exception], context: Context, text: str = ""
         "interrupt": KeyboardInterrupt(),
         "escape": own("\x1b[31m红色\x1b[0m\u202e [bold]反[/bold] \ud800"),
     }
+    if how == "address":
+        raise ConnectionError(f"cannot connect, ssl:{object()!r}")
+    if how == "own-secret":
+        raise own(f"refused {context.secret('OPENAI_API_KEY').get_secret_value()}")
     if how == "secret":
         raise ConnectionError(f"401: bad key {context.secret('OPENAI_API_KEY').get_secret_value()}")
     if how in errors:

@@ -120,7 +120,8 @@ class World:
 
     def environment(self, **more: str | None) -> dict[str, str]:
         """Return an environment in which the doubles are installed; None takes a variable away."""
-        env = {**os.environ, "PYTHONPATH": str(self._plugins), "MEDDC_DOUBLES": str(self.side), **more}
+        paths = os.pathsep.join(filter(None, (str(self._plugins), os.environ.get("PYTHONPATH"))))
+        env = {**os.environ, "PYTHONPATH": paths, "MEDDC_DOUBLES": str(self.side), **more}
         return {key: value for key, value in env.items() if value is not None}
 
     def start(self, *words: str | bytes, env: dict[str, str] | None = None, **how: Any) -> subprocess.Popen[bytes]:
