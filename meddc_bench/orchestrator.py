@@ -60,6 +60,7 @@ class Orchestrator:
         on_progress: Callable[[Progress], None] | None = None,
     ):  # fmt: skip
         self._store, self._keys = store, Keys()
+        self._disk, self._synced = asyncio.Lock(), 0
         self._width, self._retries = width, retries
         self._caller = Caller(width, timeout)
         self._predict_only, self._fail_after = predict_only, fail_after
@@ -272,9 +273,18 @@ class Orchestrator:
         )  # fmt: skip
         self._store.append(entry, found)
         if outcome == "scored" and _costs(key):
-            self._store.sync()
+            await self._on_disk()
         self._count(stage, outcome, reason)
         return record if outcome == "scored" else None
+
+    async def _on_disk(self) -> None:
+        """Wait until the disk holds what is stored by now; the others work on, and one wait serves all who wait."""
+        stored = self._store.size
+        async with self._disk:
+            if self._synced < stored:
+                now = self._store.size
+                await asyncio.to_thread(self._store.sync)
+                self._synced = now
 
     def _count(self, stage: str, outcome: str, reason: str | None) -> None:
         progress = self.progress

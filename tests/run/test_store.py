@@ -334,7 +334,7 @@ def test_a_history_and_a_reading_are_on_the_disk_before_anything_builds_on_them(
     for line in (world.root / "run" / RECORDS).read_bytes().splitlines(keepends=True):
         end += len(line)
         data = json.loads(line)
-        builds = data["stage"] == "history" or data["key"].get("condition") == "echo" and data["stage"] == "reading"
+        builds = data["stage"] == "history" or (data["key"].get("condition") == "echo" and data["stage"] == "reading")
         assert (end in synced) == builds
 
 
@@ -350,6 +350,7 @@ def test_a_disk_that_fails_late_is_an_error_too(tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr(os, "fsync", fails)
         with pytest.raises(StoreError, match="No space left"):
             store.close()
+    monkeypatch.undo()
     Store(tmp_path).close()
 
 
