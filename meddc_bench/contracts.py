@@ -354,7 +354,7 @@ class Metric(Protocol):
 
     `case` returns numbers to be added over cases (None leaves the case out, e.g. no references on that axis);
     `aggregate` takes arrays of sums, of any one shape, and returns the array of values in `range`, NaN where undefined.
-    `needs` names the axes that must be present. `over_repeats` is "mean" or "sum".
+    `needs` names the axes that must be present; an optional attribute `shares` is equal for metrics whose `case` is. `over_repeats` is "mean" or "sum".
     """
 
     @property

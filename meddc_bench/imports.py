@@ -61,7 +61,7 @@ class ImportBench(TaskBench):
         return self._found.ids.get(key) or digest(["no history", *key])
 
     def expects(self, policy: Any, case: Case, repeat: int) -> bool:
-        """Every policy is expected to have each case that any of them has, in all its repeats: gaps stay in the count."""
+        """Expect of every policy each case that any of them has, in all its repeats: gaps stay in the count."""
         return repeat < self._repeats[policy.label]
 
     @functools.cached_property

@@ -128,10 +128,12 @@ class Orchestrator:
         for adapter in _adapters(benches):
             try:
                 await adapter.aclose()
-            except Exception as error:  # a plugin's defect: all that was to be recorded is
-                self.progress.closing.append(
-                    f"{adapter.kind} {adapter.label}: {printable(_described(error), self._keys)}"
-                )
+            except (Exception, SystemExit, asyncio.CancelledError) as error:
+                if isinstance(error, asyncio.CancelledError) and _cancelled():
+                    raise
+                # a plugin's defect: all that was to be recorded is
+                words = printable(_described(error), self._keys)
+                self.progress.closing.append(f"{adapter.kind} {adapter.label}: {words}")
 
     async def _worker(self, work: Iterator[Job]) -> None:
         made = self.progress.made

@@ -12,7 +12,7 @@ from typing import Any
 
 from meddc_bench.campaign import Campaign, Role
 from meddc_bench.errors import UsageError, suggest
-from meddc_bench.fingerprint import digest
+from meddc_bench.fingerprint import chain, digest
 from meddc_bench.prompts import prompts_for
 from meddc_bench.records import DIMENSIONS, Axis, Case
 from meddc_bench.registry import RESERVED, Registry
@@ -84,18 +84,18 @@ class TaskBench:
 
     def history_id(self, policy: Adapter, patient: Adapter, case: Case, repeat: int) -> str:
         prefix = self._history_prefix(policy.label, patient.label)
-        return digest(f"{prefix}{self._rollout_digest(case.id)}{repeat}".encode())
+        return chain(prefix, self._rollout_digest(case.id), str(repeat))
 
     def reading_id(self, condition: Condition, history_id: str) -> str:
-        return digest(f"{self._reading_prefix(condition.label)}{history_id}".encode())
+        return chain(self._reading_prefix(condition.label), history_id)
 
     def trajectory_id(self, judge: Adapter, ask: int, case: Case, history_id: str) -> str:
         prefix = self._judge_prefix(judge.label)
-        return digest(f"{prefix}{self._axis_digest('trajectory', case.id)}{ask}{history_id}".encode())
+        return chain(prefix, self._axis_digest("trajectory", case.id), str(ask), history_id)
 
     def evidence_id(self, judge: Adapter, ask: int, axis: Axis, case: Case, reading_id: str) -> str:
         prefix = self._judge_prefix(judge.label)
-        return digest(f"{prefix}{self._axis_digest(axis, case.id)}{ask}{reading_id}".encode())
+        return chain(prefix, self._axis_digest(axis, case.id), str(ask), reading_id)
 
     @functools.cached_property
     def cases_digest(self) -> str:

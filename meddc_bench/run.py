@@ -27,7 +27,8 @@ from meddc_bench.orchestrator import FINAL, Orchestrator, Progress
 from meddc_bench.plan import TaskBench, build_benches
 from meddc_bench.records import Case, History
 from meddc_bench.registry import Registry
-from meddc_bench.results import Measured, Row, Scorer, results, rows
+from meddc_bench.results import results
+from meddc_bench.scorer import Measured, Row, Scorer, rows
 from meddc_bench.store import Store, pretty, save, save_lines
 from meddc_bench.task import Task, TaskIndex
 from meddc_bench.text import safe_name
@@ -207,7 +208,7 @@ def _histories(store: Store, benches: list[TaskBench]) -> Iterator[bytes]:
 
 
 def _samples(store: Store, bench: TaskBench) -> Iterator[bytes]:
-    scorer = Scorer(store, bench)
+    scorer = Scorer(store, bench, texts=True)
     for row in rows(bench):
         for measured in scorer.units(row):
             yield _encode(_sample(bench, row, measured))

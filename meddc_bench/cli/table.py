@@ -95,7 +95,7 @@ def _score(row: dict[str, Any], name: str) -> str:
         text += f" ± {100 * metric['sd']:.1f}"
     if metric.get("bounds"):
         low, high = metric["bounds"]
-        text += f" [{100 * low:.1f}, {100 * high:.1f}]" if low is not None and high is not None else ""
+        text += f" [{100 * low:.1f}, {100 * high:.1f}]"
     return text
 
 

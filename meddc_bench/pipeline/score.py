@@ -42,7 +42,7 @@ class Column:
     sd: float | None
     measured: int
     expected: int
-    bounds: tuple[float | None, float | None] | None
+    bounds: tuple[float, float] | None
     reason: str | None = None
 
 
@@ -60,32 +60,45 @@ def mean_and_sd(values: Sequence[float]) -> tuple[float | None, float | None]:
     return float(array.mean()), float(array.std(ddof=1)) if len(values) > 1 else None
 
 
-def column(metric: Metric, cells: Sequence[Cell], references: Mapping[str, Mapping[Axis, int]]) -> Column:
+Statistics = tuple[list[list[Mapping[str, float]]], list[Cell]]
+
+
+def column(
+    metric: Metric, cells: Sequence[Cell], references: Mapping[str, Mapping[Axis, int]],
+    known: dict[object, Statistics] | None = None,
+) -> Column:  # fmt: skip
     """Aggregate one metric over the cells of one policy under one condition and judge.
 
     Args:
         cells: every expected cell, measured or not, in any order.
         references: for each case the number of its references by axis, for the bounds.
+        known: statistics of these very cells by what metrics `share`, filled as they are computed.
     """
     repeats = sorted({cell.repeat for cell in cells})
-    measured, missing = _statistics(metric, cells, repeats)
+    key = getattr(metric, "shares", None)
+    found = known.get(key) if known is not None and key is not None else None
+    if found is None:
+        found = _statistics(metric, cells, repeats)
+        if known is not None and key is not None:
+            known[key] = found
+    measured, missing = found
     count = sum(map(len, measured))
+    missing = [cell for cell in missing if set(metric.needs) <= references.get(cell.case, {}).keys()]
+    bounds = _bounds(metric, measured, missing, repeats, references)
     if not count:
-        has_references = any(set(metric.needs) <= counts.keys() for counts in references.values())
-        reason = missing[0].reason if missing and has_references else "no case has references for it"
-        return Column((), (), None, None, 0, len(missing), None, reason)
+        reason = missing[0].reason if missing else "no case has references for it"
+        return Column((), (), None, None, 0, len(missing), bounds, reason)
     sums = _sums(measured)
     values = [float(one) for one in metric.aggregate(sums)]
     per_run = tuple(_row(sums, row) for row in range(len(repeats)))
     scores = tuple(_score(value, len(measured[row]), per_run[row]) for row, value in enumerate(values))
     mean, sd = mean_and_sd([score.value for score in scores if score.value is not None])
-    bounds = _bounds(metric, sums, missing, repeats, references) if missing else None
     return Column(scores, per_run, mean, sd, count, count + len(missing), bounds)
 
 
 def _statistics(
     metric: Metric, cells: Sequence[Cell], repeats: Sequence[int]
-) -> tuple[list[list[Mapping[str, float]]], list[Cell]]:
+) -> Statistics:
     """Return, for each repeat, the statistics of its measured units; and the cells that were not measured."""
     by_repeat: dict[int, list[Mapping[str, float]]] = {repeat: [] for repeat in repeats}
     missing: list[Cell] = []
@@ -118,21 +131,22 @@ def _row(sums: Mapping[str, np.ndarray], row: int) -> dict[str, float]:
 
 
 def _bounds(
-    metric: Metric, sums: Mapping[str, np.ndarray], missing: Sequence[Cell], repeats: Sequence[int],
-    references: Mapping[str, Mapping[Axis, int]],
-) -> tuple[float | None, float | None]:  # fmt: skip
-    out: list[float | None] = []
+    metric: Metric, measured: Sequence[Sequence[Mapping[str, float]]], missing: Sequence[Cell],
+    repeats: Sequence[int], references: Mapping[str, Mapping[Axis, int]],
+) -> tuple[float, float] | None:  # fmt: skip
+    """Value the missing cells at their worst and best; None where nothing is missing or the metric has no limits."""
+    if not missing or not math.isfinite(metric.range[1]):
+        return None
+    out: list[float] = []
     for unit_of in (worst_unit, best_unit):
-        filled = {name: array.copy() for name, array in sums.items()}
+        filled = [list(statistics) for statistics in measured]
         for cell in missing:
-            statistics = metric.case(unit_of(references[cell.case])) or {}
-            for name, value in statistics.items():
-                if name in filled:
-                    filled[name][repeats.index(cell.repeat)] += value
-        values = np.asarray(metric.aggregate(filled), dtype=float)
-        out.append(float(values.mean()) if not np.isnan(values).any() else None)
-    low, high = (out[0], out[1]) if metric.higher_is_better else (out[1], out[0])
-    return low, high
+            found = metric.case(unit_of(references[cell.case]))
+            if found is not None:
+                filled[repeats.index(cell.repeat)].append(found)
+        values = np.asarray(metric.aggregate(_sums([one for one in filled if one])), dtype=float)
+        out.append(float(values.mean()))
+    return min(out), max(out)
 
 
 def failed_unit(references: Mapping[Axis, int]) -> Unit:

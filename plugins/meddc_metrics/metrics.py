@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,12 @@ def unit_efficiency(unit: Unit) -> float | None:
         return None
     if unit.policy_failed:
         return FLOOR
-    return efficiency(found.matched_rounds, unit.first_summary, unit.rounds).value
+    return _value(found.matched_rounds, unit.first_summary, unit.rounds)
+
+
+@lru_cache(maxsize=8192)
+def _value(matched_rounds: tuple[int, ...], first_summary: int | None, rounds: int) -> float:
+    return efficiency(matched_rounds, first_summary, rounds).value
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,8 @@ family|家里人有没有类似的病？ personal|抽烟喝酒吗？ prior_care|
 onset|是什么时候、怎么发现的，突然还是慢慢的？ course|是一直这样，还是时清楚时糊涂，一天里有变化吗？
 associated|有没有发烧，最高多少度？ associated|有没有咳嗽、咳痰、喘气费力？ associated|手脚有没有没劲、嘴歪、说话不清？
 associated|有没有头疼、呕吐？ past|以前脑子怎么样，平时生活能自理吗？ trigger|最近有没有摔过、磕到头？
-medication|平时在吃什么药，最近有没有新加或者停掉的？ associated|会不会看到、听到不存在的东西？ associated|有没有抽过、晕倒过？
+medication|平时在吃什么药，最近有没有新加或者停掉的？ associated|会不会看到、听到不存在的东西？
+associated|有没有抽过、晕倒过？
 severity|还认得家里人吗，出门会走丢吗？ general|吃饭、喝水、睡觉怎么样？ general|大小便正常吗，憋得住吗？
 past|以前有没有高血压、糖尿病、中风？ prior_care|去医院看过吗，做过什么检查、用过什么药？ allergy|对什么药过敏吗？
 associated|走路稳不稳，手抖不抖？ associated|心情怎么样，对喜欢的事还有兴趣吗？ family|家里人有没有类似的病？
@@ -205,14 +206,16 @@ associated|怕不怕光、流不流泪？ associated|有没有黑影、闪光、
 associated|有没有头疼、恶心？ associated|干不干、痒不痒、有没有沙子感？ trigger|之前用眼多不多，受过伤或者情绪激动吗？
 past|以前眼睛有没有毛病，近视多少度？ past|血压、血糖高不高？ associated|关节疼不疼，嘴里有溃疡吗？
 personal|身边有没有人红眼？ medication|点过什么眼药水，管用吗？ family|家里人有没有得过眼睛的病？
-[咽喉]嗓子|咽(?!不下|东西)|喉|扁桃|声音|声嘶|哑
+[咽喉]嗓子|咽(?!不下|东西)|喉(?!中|里.{0,2}[呼响鸣])|扁桃|声音|声嘶|哑
 onset|什么时候、怎么开始的？ associated|有没有发烧，最高多少度？ associated|吞东西、咽口水疼不疼？
+associated|脖子有没有摸到疙瘩？ associated|身上有没有起疹子？
 associated|有没有咳嗽、鼻塞、流鼻涕？ associated|张嘴、喘气有没有困难？ associated|声音哑不哑，喝水呛不呛？
-associated|脖子有没有摸到疙瘩？ associated|身上有没有起疹子？ associated|小便颜色、量有没有变化？
+associated|小便颜色、量有没有变化？
 trigger|发病前有没有受凉、劳累、大声说话？ course|是越来越重还是时好时坏？ associated|有没有反酸、烧心？
 associated|关节疼不疼、心慌不慌？ associated|眼皮、腿有没有肿？ past|以前扁桃体、鼻子有没有毛病，类似的犯过吗？
 medication|吃过什么药，管用吗？ prior_care|去医院看过吗，验过血、验过尿吗？ personal|抽烟喝酒吗？
-personal|身边有没有人得一样的病？ allergy|有没有对什么过敏？ general|精神、吃饭、睡觉怎么样？ family|家里人有没有类似的病？
+personal|身边有没有人得一样的病？ allergy|有没有对什么过敏？ general|精神、吃饭、睡觉怎么样？
+family|家里人有没有类似的病？
 [耳鼻]耳|听|鼻|喷嚏|打呼|鼾
 onset|什么时候、怎么开始的？ site|是一边还是两边的毛病，哪一边重？ associated|听力有没有下降，耳朵响不响？
 associated|有没有头晕、天旋地转？ character|鼻涕是什么颜色，清的还是黄的？ associated|打喷嚏、鼻子痒、眼睛痒吗？

@@ -10,8 +10,8 @@ from meddc_bench.contracts import Answer, AnswerStatus, Context, Options, Patien
 from meddc_bench.records import Fact
 from meddc_bench.text import clean, normalise, question_units, similarity, squash
 from meddc_offline.inquiry import is_open
-from meddc_offline.lexicon import Lexicon
 from meddc_offline.judging.units import need_units
+from meddc_offline.lexicon import Lexicon
 from meddc_offline.matching import FactIndex, features, index
 
 _UNSURE = ("这个我说不好。", "这个我没注意过。", "这个我也不太清楚。", "这个我不确定。", "这个我没留意。")
@@ -31,6 +31,8 @@ _LONGEST_LEAD = 24
 _FLOOR, _PART_FLOOR = -3.2, -2.0
 _MARGIN = 0.6
 _MOST = 3
+_EVIDENCE = {"associated": 0.5, "personal": 0.3, "general": 0.3}
+"""What a fact that answers only when it is named must share with the question."""
 _MOST_VIEWS = 12
 _EXCEPT = re.compile(r"^除了?[^，,。？?]{1,12}[，,]")
 
@@ -155,7 +157,8 @@ def _names(text: str) -> bool:
 
 def _best(facts: FactIndex, question: str, part: str | None, floor: float) -> set[str]:
     """Name the best fact over the floor, and those that come close to it."""
-    grades = facts.grade(question, part)[:_MOST]
+    grades = facts.grade(question, part)
+    grades = [grade for grade in grades if grade.shared >= _EVIDENCE.get(grade.fact.topic, 0.0)][:_MOST]
     least = max(floor, grades[0].score - _MARGIN) if grades else 0.0
     return {grade.fact.id for grade in grades if grade.score >= least}
 

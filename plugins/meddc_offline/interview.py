@@ -19,7 +19,7 @@ _LEADING = 6
 _TEMPERATURE = 1.6
 _SECOND_COMPLAINT = 1.1
 _KIND_BONUS = 0.6
-_MOST_GAIN = 2.6
+_MOST_GAIN = 4.2
 _ASSOCIATED = 0.2
 _SURE = 0.6
 _WORTH_ASKING = 4.0
@@ -34,7 +34,7 @@ _ONE_NEED = frozenset({"onset", "trigger", "character", "severity", "course", "m
 _CORE = frozenset({"onset", "trigger", "site", "character", "course"})
 _CORE_FIRST = 2.0
 _BASIC = frozenset({"character", "course", "modifying", "severity", "trigger"})
-_OFTEN = {"prior_care": 2.4, "obstetric": 1.2, "past": 0.5, "general": 0.5, "family": 0.3}
+_OFTEN = {"prior_care": 3.2, "obstetric": 1.2, "past": 0.5, "general": 0.5, "family": 0.3}
 _GUESS = re.compile(
     r"可能|是不是|会不会|说是|说可能|以为|怀疑|怕是|怕我|担心|要不要|该不该|用不用|有必要|当成|想给|[?？]$"
 )
@@ -90,7 +90,8 @@ class Interview:
         planned: dict[str, Planned] = {}
         for ask in asks:
             text = self._worded(ask)
-            if ask.worth >= floor and self._suits(ask) and not self._answered(ask, text) and makes_sense(text, self.told):
+            open_yet = self._suits(ask) and not self._answered(ask, text)
+            if ask.worth >= floor and open_yet and makes_sense(text, self.told):
                 planned.setdefault(squash(text), Planned(ask, text, ask.worth))
         return sorted(planned.values(), key=lambda item: -item.worth)
 
@@ -188,6 +189,8 @@ class Interview:
     def _answered(self, ask: Ask, text: str) -> bool:
         """Say whether a question was asked before, or every finding it names is known."""
         if any(squash(unit.quote) in self.spoken for unit in question_units(text)):
+            return True
+        if "多少度" in text and "多少度" in self.spoken:
             return True
         if ask.kind != "associated":
             return False

@@ -56,7 +56,10 @@ _DEFINITE = frozenset({"family", "allergy", "development", "obstetric", "medicat
 _EXISTS = re.compile(r"有没有|有无|是不是|会不会|([一-鿿])不\1|([一-鿿])没\2|吗")
 _TYPED = frozenset({"onset", "trigger", "site", "character", "severity", "course", "modifying", "general", "obstetric"})
 _VAGUE = frozenset({"!痛", "!变色", "!关节"})
-_LATELY = re.compile(r"这(几|两)?天|最近|近(来|期|几|半|一)|这次|这回|眼下|前天|昨|今|大前天|上周|上个?(星期|礼拜)|这阵|新加|新的")
+_LATELY = re.compile(
+    r"这(几|两)?天|最近|近(来|期|几|半|一)|这次|这回|眼下|前天|昨|今|大前天|上周|上个?(星期|礼拜)|这阵"
+    r"|新加|新的"
+)
 _EARLIER = re.compile(r"以前|去年|前年|小时候|年轻|早年|当年|从前|从来|从没|年前|那年|原来|曾")
 WEIGHTS: dict[str, float] = {
     "bias": -4.37,
@@ -140,10 +143,11 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """A fact's fit to a question: the log-odds that it answers it."""
+    """A fact's fit to a question: the log-odds that it answers it, and how much that both name has a part in it."""
 
     fact: Fact
     score: float
+    shared: float
 
 
 @lru_cache(maxsize=16384)
@@ -219,7 +223,7 @@ class FactIndex:
     def grade(self, question: str, part: str | None = None) -> list[Grade]:
         """Grade every fact as an answer to a question, or to a part of it, best first (ties in recorded order)."""
         grades = [
-            Grade(fact, sum(WEIGHTS[name] * value for name, value in signals.items()))
+            Grade(fact, sum(WEIGHTS.get(name, 0.0) * value for name, value in signals.items()), signals["evidence"])
             for fact, signals in zip(self.facts, self.signals(question, part), strict=True)
         ]
         return sorted(grades, key=lambda grade: -grade.score)
@@ -294,6 +298,7 @@ class FactIndex:
             row["exact"] + row["near"] + row["wider"] + row["things"] + row["events"] + row["pairs"] + row["topics"]
         )
         row["shared"] = shared
+        row["evidence"] = shared + row["parts"] + row["chars"]
         row["shared fit"] = shared * fit
         row["unshared"] = float(shared == 0.0)
         return row
@@ -319,7 +324,7 @@ def type_weights(question: str) -> dict[str, float]:
     return {kind: value / top for kind, value in types.items()}
 
 
-def topic_fit(topic: str, weights: dict[str, float]) -> float:
+def topic_fit(topic: str, weights: Mapping[str, float]) -> float:
     """Say how well a fact of a topic suits a question of the weighted types, 0 to 1."""
     best = 0.0
     for kind, weight in weights.items():

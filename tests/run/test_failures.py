@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -102,15 +103,16 @@ def test_below_full_coverage_the_results_say_how_good_or_bad_it_can_have_been(wo
         assert low < high
 
 
-@pytest.mark.xfail(strict=True, reason="score.py: the worst unit of a count is not its least or most")
 def test_no_bound_is_upside_down(world: World) -> None:
     world.run(**failing("policies", "infra", "肚子"))
-    for metric in world.row(condition="echo")["metrics"].values():
+    metrics = world.row(condition="echo")["metrics"]
+    bounded = {name: metric for name, metric in metrics.items() if "bounds" in metric}
+    assert {"D", "T", "E", "Total"} <= set(bounded)
+    for metric in bounded.values():
         low, high = metric["bounds"]
         assert low <= metric["mean"] <= high
 
 
-@pytest.mark.xfail(strict=True, reason="score.py gives no bounds where nothing was measured")
 def test_where_all_judging_failed_the_bounds_are_still_shown(world: World) -> None:
     world.run(**failing("judges", "own"))
     assert world.row(condition="echo")["metrics"]["D"]["bounds"] == [0.0, 1.0]
@@ -130,11 +132,14 @@ def test_one_judges_fault_moves_no_number_of_another(world: World) -> None:
     assert world.row("both", judge="equal", condition="echo") == world.row("alone", condition="echo")
 
 
-def test_one_policys_failure_to_close_ends_in_a_warning(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("how", ["", "exit", "cancel"])
+def test_one_policys_failure_to_close_ends_in_a_warning(
+    world: World, how: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("alone", "both"):
-        also = ["--policy", "spoiler"] if name == "both" else []
+        also = ["--policy", "spoiler", "--policy-args", f"spoiler:fail={how}"] if name == "both" else []
         assert world.cli("run", "-t", str(world.task), *also, "--policy", "asker", "-o", str(world.root / name)) == 0
-    assert "warning: closing policy spoiler: RuntimeError: no way out\n" in capsys.readouterr().err
+    assert re.search(r"^warning: closing policy spoiler: \w+: no way out$", capsys.readouterr().err, re.MULTILINE)
     assert world.row("both", policy="asker", condition="echo") == world.row("alone", condition="echo")
 
 

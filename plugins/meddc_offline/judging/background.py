@@ -49,6 +49,7 @@ _STANDING = re.compile(
     r"平时|长期|一直|1直|经常|正在|现在|目前|在吃|在用|日常|平常|最近|近期|每天|常年|有没有吃着|还在"
 )
 _DONE = re.compile(r"(?:吃|用|打|抹|涂|服|喷|贴)(?:过|了)|自己")
+_REMEDY = re.compile(r"药|针|膏|片|治|液|剂|处理|办法|措施|油|贴|丸|胶囊|激素|素")
 _BOWELS = frozenset({"尿频", "尿量", "睡", "食欲", "消瘦", "乏力", "口干", "变色", "意识", "情绪"})
 
 
@@ -123,7 +124,7 @@ def _pasts(one: Need) -> bool:
 def medication(unit: Need, question: str, target: Wanted) -> str | None:
     """Medicines: the same drug or class, or openly any, with taking now and having taken kept apart."""
     ours, theirs = unit.topics & MEDICINES, target.question.topics & MEDICINES
-    generic = "长期药" in unit.topics or "treated" in unit.aspects
+    generic = "长期药" in unit.topics or ("treated" in unit.aspects and _REMEDY.search(question) is not None)
     wanted_generic = "长期药" in target.question.topics or "treated" in target.question.aspects
     if "过敏" in unit.topics:
         return None

@@ -32,7 +32,10 @@ def typed(unit: Need, question: str, target: Wanted) -> str | None:
     return f"同问 {'、'.join(sorted(common))}"
 
 
-_MOVES = re.compile(r"挪|转移|换(?:了|过)?(?:个)?地方|(?:位置|地方|部位).{0,8}[变移换]|[变移换].{0,3}(?:位置|地方)|移动|游走|固定")
+_MOVES = re.compile(
+    r"挪|转移|换(?:了|过)?(?:个)?地方|(?:位置|地方|部位).{0,8}[变移换]|"
+    r"[变移换].{0,3}(?:位置|地方)|移动|游走|固定"
+)
 
 
 def _moves_apart(unit: Need, question: str, target: Wanted) -> bool:
@@ -182,7 +185,9 @@ def named_alike(unit: Need, question: str, target: Wanted) -> str | None:
     return f"同问 {'、'.join(sorted(events))}" if events and not _narrowed(ours, target.asks, events) else None
 
 
-_PAINS = frozenset({"radiate", "where", "degree", "manner", "pattern", "progress", "quality", "relief", "worse", "impact", "timing"})
+_PAINS = frozenset(
+    {"radiate", "where", "degree", "manner", "pattern", "progress", "quality", "relief", "worse", "impact", "timing"}
+)
 _SETTINGS = frozenset({"睡", "食欲"})
 _EXISTS = re.compile(r"有没有|有无|([一-鿿])不\1|([一-鿿])没\2")
 _ATTRIBUTES = frozenset(
@@ -227,6 +232,8 @@ def associated(unit: Need, question: str, target: Wanted) -> str | None:
     shared = common_names(unit, target, facts=False)
     if not shared and not unit.attribute:
         shared = (unit.findings & target.findings) - target.question.setting
+    if "manner" in unit.aspects:
+        shared &= unit.complaints
     if shared and not (
         ours.events <= LOOSE and ours.parts and target.asks.parts and ours.parts.isdisjoint(target.asks.parts)
     ):

@@ -67,9 +67,8 @@ def _covers(question: str, target: Wanted) -> str | None:
         and target.type not in ("personal", "family", "associated")
     ):
         return None
-    if "血压" in unit.topics and _COMPARED.search(question):
-        if not any(_COMPARED.search(text) for text in (target.text, *target.told)):
-            return None
+    if _COMPARED.search(question) and not any(_COMPARED.search(text) for text in (target.text, *target.told)):
+        return None
     if _LAST.search(question) and not _LAST.search(target.text) and target.type in ("onset", "course"):
         return None
     reason = _RULES.get(target.type, typed)(unit, question, target) or named_alike(unit, question, target)

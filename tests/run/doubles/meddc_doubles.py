@@ -106,7 +106,7 @@ class Asker:
             count(f"start {self.context.label} {view.turns[0].text} {view.seed}")
         if self.options.fail == "type" and said:
             return Reply(text=5)  # type: ignore[arg-type]
-        if said:
+        if said and type(self) is Asker:
             fail(self.options, PolicyError, self.context, view.turns[0].text)
         if said < len(self.questions) and view.phase == "history":
             return Reply(self.questions[said])
@@ -163,6 +163,10 @@ class Spoiler(Asker):
     """Cannot be closed."""
 
     async def aclose(self) -> None:
+        if self.options.fail == "exit":
+            raise SystemExit("no way out")
+        if self.options.fail == "cancel":
+            raise asyncio.CancelledError("no way out")
         raise RuntimeError("no way out\x1b[2J")
 
 
