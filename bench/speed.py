@@ -64,8 +64,16 @@ def _rescored(found: dict[str, Any], what: str, *, bounded: bool = False) -> Non
     kilobytes = found["bytes"] / found["histories"] / 1e3
     _say("store", f"{found['bytes'] / 1e6:.0f} MB, {kilobytes:.1f} kB a history", "about 12 kB")
     _say("parsing it with orjson", f"{found['parse']:.2f} s CPU", "the measure")
-    _say(f"rescoring over parsing ({what})", f"{found['rescore'] / found['parse']:.2f}x", "at most 2x" if bounded else "no bound")
-    _say(f"resuming over parsing ({what})", f"{found['resume'] / found['parse']:.2f}x", "at most 3x" if bounded else "no bound")
+    _say(
+        f"rescoring over parsing ({what})",
+        f"{found['rescore'] / found['parse']:.2f}x",
+        "at most 2x" if bounded else "no bound",
+    )
+    _say(
+        f"resuming over parsing ({what})",
+        f"{found['resume'] / found['parse']:.2f}x",
+        "at most 3x" if bounded else "no bound",
+    )
 
 
 def imported() -> None:

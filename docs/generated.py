@@ -26,9 +26,11 @@ def campaign_keys(out: Out) -> None:
     _keys(Campaign, out)
     out("\nA role is a name, or:\n")
     _keys(Role, out)
-    out("\n`protocol` applies to every task and makes the instrument a custom one; what is left out is the task's:\n")
+    out("\n`protocol` applies to every task; what is left out is the task's:\n")
     _keys(ProtocolChoices, out)
-    out(f"\nThese say how to run, not what is measured, and change no id: {', '.join(f'`{one}`' for one in sorted(HOW))}.")
+    out(
+        f"\nThese say how to run, not what is measured, and change no id: {', '.join(f'`{one}`' for one in sorted(HOW))}."
+    )
 
 
 def verbs(out: Out) -> None:
@@ -49,7 +51,8 @@ def task_card(name: str, out: Out) -> None:
     out("| | |")
     out("| --- | --- |")
     out(f"| cases | {len(cases)} |")
-    out(f"| departments | {len({case.department for case in cases})}: {'、'.join(sorted({str(case.department) for case in cases}))} |")
+    departments = sorted({str(case.department) for case in cases})
+    out(f"| departments | {len(departments)}: {'、'.join(departments)} |")
     for label, counts in (
         ("facts a case", [len(case.facts) for case in cases]),
         ("of them denied", [sum(fact.denied for fact in case.facts) for case in cases]),

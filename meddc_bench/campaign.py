@@ -25,7 +25,7 @@ class Role(Config):
 
 
 class ProtocolChoices(Config):
-    """Protocol options that a campaign may set for all its tasks; each makes the instrument a custom one."""
+    """Protocol options that a campaign may set for all its tasks."""
 
     view: Literal["cut", "mask", "full"] | None = Field(None, description="What a reader sees of an early diagnosis.")
     volunteered: Literal["unmatched", "all", "off"] | None = Field(

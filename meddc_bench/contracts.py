@@ -28,7 +28,21 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, SecretStr, model_se
 
 from meddc_bench.actions import Call as Call
 from meddc_bench.actions import MenuItem as MenuItem
-from meddc_bench.records import Action, Assignment, Axis, Case, Edge, Fact, History, Item, Reading, TraceStep, Turn, Usage
+from meddc_bench.records import (
+    Action,
+    Assignment,
+    Axis,
+    Case,
+    Edge,
+    Ended,
+    Fact,
+    History,
+    Item,
+    Reading,
+    TraceStep,
+    Turn,
+    Usage,
+)
 
 PROJECT = "meddc_bench"
 API_VERSION = 1
@@ -354,7 +368,8 @@ class Metric(Protocol):
 
     `case` returns numbers to be added over cases (None leaves the case out, e.g. no references on that axis);
     `aggregate` takes arrays of sums, of any one shape, and returns the array of values in `range`, NaN where undefined.
-    `needs` names the axes that must be present; an optional attribute `shares` is equal for metrics whose `case` is. `over_repeats` is "mean" or "sum".
+    `needs` names the axes that must be present; metrics whose `case` is the same
+    may say so by an equal attribute `shares`. `over_repeats` is "mean" or "sum".
     """
 
     @property
@@ -383,7 +398,7 @@ class Step:
     text: str
     question: str | None = None
     turns: tuple[Turn, ...] = ()
-    ended: str | None = None
+    ended: Ended | None = None
     public: bool = True
     breaches: tuple[str, ...] = ()
 

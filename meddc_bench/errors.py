@@ -1,15 +1,15 @@
 """The exceptions of the project: each names its culprit.
 
-    MedDDCError
-    ├── UsageError          the command line or a call asks for what cannot be       exit 2
-    │   └── InputError      a file the user gave: path, line, key                    exit 2
-    ├── StoreError          a run folder that cannot be read, written or locked      exit 1
-    ├── PluginError         a distribution that broke its contract                   exit 2
-    └── StageError          raised inside a stage, recorded as that stage's outcome
-        ├── PolicyError     -> policy_failed
-        ├── PatientError    -> patient_failed
-        ├── ReaderError     -> reader_failed
-        └── JudgeError      -> judge_failed
+MedDDCError
+├── UsageError          the command line or a call asks for what cannot be       exit 2
+│   └── InputError      a file the user gave: path, line, key                    exit 2
+├── StoreError          a run folder that cannot be read, written or locked      exit 1
+├── PluginError         a distribution that broke its contract                   exit 2
+└── StageError          raised inside a stage, recorded as that stage's outcome
+    ├── PolicyError     -> policy_failed
+    ├── PatientError    -> patient_failed
+    ├── ReaderError     -> reader_failed
+    └── JudgeError      -> judge_failed
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ class UsageError(MedDDCError):
 class InputError(UsageError):
     """A file of the user's is wrong; says which file, line and key, and what was expected."""
 
-    def __init__(self, message: str, *, path: Path | str | None = None, line: int | None = None, key: str | None = None):
+    def __init__(
+        self, message: str, *, path: Path | str | None = None, line: int | None = None, key: str | None = None
+    ):
         where = ":".join(str(part) for part in (path, line, key) if part not in (None, ""))
         super().__init__(f"{where}: {message}" if where else message)
         self.message, self.path, self.line, self.key = message, path, line, key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,9 +50,11 @@ class ImportBench(TaskBench):
     missing_because = "no history was imported"
 
     def __init__(self, bench: TaskBench, found: Import, importer: Adapter):
+        policies: list[Any] = [_Named(label, importer) for label in found.policies]
+        patients: list[Any] = [_Named(PATIENT, importer)]
         super().__init__(
-            bench.task, bench.seed, bench.environment, [_Named(one, importer) for one in found.policies],  # type: ignore[misc]
-            [_Named(PATIENT, importer)], bench.conditions, bench.judges, found.repeats, bench.asks, None,  # type: ignore[list-item]
+            bench.task, bench.seed, bench.environment, policies, patients, bench.conditions, bench.judges,
+            min(found.repeats, bench.repeats), bench.asks, len(bench.cases),
         )  # fmt: skip
         self._found = found
 
@@ -178,15 +180,16 @@ def import_benches(
     config: TaskFile = base.config.model_copy(update={"task": name, "title": f"导入的历史（{importer.name}）"})
     cases = tuple(found.cases[one] for one in sorted(found.cases))
     own = Task(config, cases, base.path)
-    policy = campaign.model_copy(update={"tasks": (name,), "policies": (), "patients": tuple(campaign.patients)})
+    most = campaign.repeats or found.repeats
+    policy = campaign.model_copy(update={"tasks": (name,), "policies": (), "repeats": most})
     bench = build_benches(policy, registry, [own], imported=True)[0]
     return ImportBench(bench, found, importer), found
 
 
-def default_folder(importer: Adapter, campaign: Campaign, files: Sequence[Path]) -> Path:
+def default_folder(importer: Adapter, options: Mapping[str, Any], campaign: Campaign, files: Sequence[Path]) -> Path:
     """Return `runs/<importer>-<digest>`: the same command finds its folder again."""
     what = {key: value for key, value in campaign.model_dump(mode="json").items() if key not in HOW}
-    short = digest([what, importer.identity, [str(one) for one in files]])[:8]
+    short = digest([what, importer.identity, dict(options), [str(one) for one in files]])[:8]
     return Path("runs") / f"{safe_name(importer.name, 80)}-{short}"
 
 

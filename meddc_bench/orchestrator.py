@@ -24,7 +24,7 @@ from meddc_bench.pipeline.judge import judge_reading, judge_trajectory
 from meddc_bench.pipeline.read import read_emitted, read_own, read_with
 from meddc_bench.pipeline.rollout import Rollout, doctor_hash, history_hash, roll_out
 from meddc_bench.plan import Condition, Job, TaskBench
-from meddc_bench.records import Action, Axis, History, Key, Reading, Record, TraceStep, Turn, Usage
+from meddc_bench.records import Action, Axis, History, Key, Reading, Record, TraceStep, Turn
 from meddc_bench.store import Entry, Head, Keys, Storable, Store, printable, storable
 from meddc_bench.wiring import Adapter
 
@@ -240,7 +240,8 @@ class Orchestrator:
 
         async def make() -> Record:
             read = reading or self._store.record(reading_id, Reading)
-            assert read is not None
+            if read is None:
+                raise StoreError(f"reading {reading_id} is not in the store")
             return await judge_reading(judge.get(), bench.task, case, read, axis, seed=seed, caller=self._caller)
 
         await self._make("evidence", record_id, key, make)
@@ -271,7 +272,6 @@ class Orchestrator:
         entry = Entry(
             stage=stage, id=record_id, outcome=outcome, key=key, reason=reason, attempts=attempts,
             head=head(record) if head is not None and record is not None else None,
-            usage=Usage(calls=attempts) if attempts > 1 else None,
         )  # fmt: skip
         self._store.append(entry, found)
         if outcome == "scored" and _costs(key):

@@ -84,18 +84,18 @@ class TaskBench:
 
     def history_id(self, policy: Adapter, patient: Adapter, case: Case, repeat: int) -> str:
         prefix = self._history_prefix(policy.label, patient.label)
-        return chain(prefix, self._rollout_digest(case.id), str(repeat))
+        return chain(prefix, self.rollout_digest(case.id), str(repeat))
 
     def reading_id(self, condition: Condition, history_id: str) -> str:
         return chain(self._reading_prefix(condition.label), history_id)
 
     def trajectory_id(self, judge: Adapter, ask: int, case: Case, history_id: str) -> str:
         prefix = self._judge_prefix(judge.label)
-        return chain(prefix, self._axis_digest("trajectory", case.id), str(ask), history_id)
+        return chain(prefix, self.axis_digest("trajectory", case.id), str(ask), history_id)
 
     def evidence_id(self, judge: Adapter, ask: int, axis: Axis, case: Case, reading_id: str) -> str:
         prefix = self._judge_prefix(judge.label)
-        return chain(prefix, self._axis_digest(axis, case.id), str(ask), reading_id)
+        return chain(prefix, self.axis_digest(axis, case.id), str(ask), reading_id)
 
     @functools.cached_property
     def cases_digest(self) -> str:
@@ -121,7 +121,7 @@ class TaskBench:
         )  # fmt: skip
 
     @functools.cache  # noqa: B019
-    def _rollout_digest(self, case_id: str) -> str:
+    def rollout_digest(self, case_id: str) -> str:
         case = self._by_id[case_id]
         facts = [fact.model_dump(mode="json") for fact in case.facts]
         return digest([case.id, case.context, facts, case.turn_budget, self.task.mode(case), case.language])
@@ -147,12 +147,18 @@ class TaskBench:
         )  # fmt: skip
 
     @functools.cache  # noqa: B019
-    def _axis_digest(self, axis: Axis, case_id: str) -> str:
+    def axis_digest(self, axis: Axis, case_id: str) -> str:
         case = self._by_id[case_id]
         if axis == "trajectory":
             texts = {fact.id: fact.text for fact in case.facts}
             return digest(
-                [axis, [[one.id, one.question, one.inquiry_type, [texts[f] for f in one.facts]] for one in case.scored_targets]]
+                [
+                    axis,
+                    [
+                        [one.id, one.question, one.inquiry_type, [texts[f] for f in one.facts]]
+                        for one in case.scored_targets
+                    ],
+                ]
             )
         if axis == "diagnosis":
             return digest([axis, [one.model_dump(mode="json") for one in case.diagnoses]])

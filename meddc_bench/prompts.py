@@ -10,7 +10,7 @@ import functools
 import hashlib
 import re
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +134,3 @@ def _place(trace: Any) -> tuple[str | None, int | None]:
 def prompts_for(family: str, language: str, task_folder: Path | None) -> Prompts:
     """Return the prompts of a task; compiled templates are shared between calls."""
     return Prompts(family, language, task_folder)
-
-
-Renderer = Callable[[str, Mapping[str, Any]], str]

@@ -190,7 +190,6 @@ class Note(Record, frozen=True):
     reasoning: str | None = None
     status: str | None = None
     fact_ids: tuple[str, ...] = ()
-    evidence_ids: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     model: str | None = None
@@ -251,7 +250,6 @@ class Reading(Record, frozen=True):
     turns_read: int = 0
     history_hash: str = ""
     model: str | None = None
-    none_because: str | None = None
 
 
 class Item(Record, frozen=True):
@@ -345,15 +343,3 @@ class Key(Record, frozen=True):
     judge: str | None = None
     ask: int | None = None
     axis: str | None = None
-
-
-class Entry(Record, frozen=True):
-    """A line of the store: a stage's record with its outcome. `record` is None where the stage failed."""
-
-    stage: Stage
-    id: str
-    key: Key
-    outcome: Outcome
-    reason: str | None = None
-    record: msgspec.Raw | None = None
-    usage: Usage | None = None

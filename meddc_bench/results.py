@@ -14,7 +14,7 @@ from typing import Any
 from meddc_bench.contracts import Metric
 from meddc_bench.fingerprint import digest
 from meddc_bench.pipeline.score import Cell, Column, Statistics, column
-from meddc_bench.plan import TaskBench
+from meddc_bench.plan import CORE_REVISION, TaskBench
 from meddc_bench.records import DIMENSIONS, MEASURED, Axis
 from meddc_bench.registry import Registry
 from meddc_bench.scorer import Measured, Row, Scorer, rows
@@ -77,7 +77,7 @@ def _row(
     units = list(scorer.units(row, histories_only=not metrics))
     out: dict[str, Any] = {
         "policy": row.policy.label, "patient": row.patient.label, "condition": row.condition.label,
-        "judge": row.judge.label, "ask": row.ask, "deterministic": _deterministic(bench, units),
+        "judge": row.judge.label, "ask": row.ask, "deterministic": _deterministic(units),
         "outcomes": dict(sorted(Counter(one.cell.outcome for one in units).items())),
         "reasons": _reasons(units),
         "ended": dict(sorted(Counter(one.head.ended for one in units if one.head).items())),
@@ -118,34 +118,37 @@ def _cell_for(measured: Measured, axes: frozenset[Axis], scorer: Scorer) -> Cell
 
 
 def fingerprint(bench: TaskBench, row: Row, adapter: Adapter, metric: Metric) -> dict[str, Any]:
-    """Say what a column of results depends on, without labels and without the policy.
+    """Say what a column of results depends on, and only that, without labels and without the policy.
 
     T and other trajectory columns have no reader in it.
     """
-    config = bench.task.config
+    protocol = bench.task.config.protocol
     parts: dict[str, Any] = {
-        "task": config.task, "cases": bench.cases_digest,
-        "environment": bench.environment.identity, "patient": row.patient.identity, "metric": adapter.identity,
-        "protocol": config.protocol.model_dump(), "seed": bench.seed, "repeats": bench.repeats,
+        "core": CORE_REVISION, "task": bench.task.name, "protocol": protocol.name, "seed": bench.seed,
+        "repeats": bench.repeats, "environment": bench.environment.identity, "patient": row.patient.identity,
+        "metric": adapter.identity, "cases": [bench.rollout_digest(case.id) for case in bench.cases],
+        "templates": bench.templates("doctor_system", "doctor_message", "patient_system", "patient_message"),
     }  # fmt: skip
     if metric.needs:
-        parts["judge"] = row.judge.identity
+        parts["judge"] = [row.judge.identity, protocol.empty_on_failure]
+        parts["references"] = [[bench.axis_digest(axis, case.id) for axis in metric.needs] for case in bench.cases]
+    if "trajectory" in metric.needs:
+        parts["volunteered"] = protocol.volunteered
     if any(axis != "trajectory" for axis in metric.needs):
-        parts["reader"] = row.condition.identity
+        parts["reader"] = [row.condition.identity, protocol.top_k]
         if row.condition.label != "emitted":
-            parts["reader_templates"] = bench.templates("reader_system", "reader_message")
-    parts["templates"] = bench.templates("doctor_system", "doctor_message", "patient_system", "patient_message")
+            parts["view"] = [protocol.view, bench.templates("reader_system", "reader_message")]
     return {"digest": digest(parts), "parts": parts}
 
 
-def _deterministic(bench: TaskBench, units: list[Measured]) -> bool | None:
-    """Tell whether the doctor said the same in all repeats of every case; None with one repeat."""
-    if bench.repeats < 2:
-        return None
-    said: dict[str, set[str]] = {}
+def _deterministic(units: list[Measured]) -> bool | None:
+    """Tell whether the doctor said the same in all repeats of every case; None where a case has fewer than two."""
+    said: dict[str, list[str]] = {}
     for one in units:
-        said.setdefault(one.case.id, set()).add(one.head.doctor_hash if one.head else "")
-    return all(len(hashes) == 1 for hashes in said.values())
+        said.setdefault(one.case.id, []).extend([one.head.doctor_hash] if one.head else [])
+    if not said or any(len(hashes) < 2 for hashes in said.values()):
+        return None
+    return all(len(set(hashes)) == 1 for hashes in said.values())
 
 
 def _reasons(units: list[Measured]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """A run: a campaign in a run folder, from its benches to the saved results.
 
-manifest.json          what was run with what, when, at what cost, and how it ended
+manifest.json          what was run with what, when, and how it ended
 records.jsonl          the store
 results.json           scores; no times, no usage
 samples_<task>.jsonl   what came of every case: assignments with their texts
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime
 import platform
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -21,15 +22,16 @@ from typing import Any
 import msgspec
 
 from meddc_bench.campaign import HOW, Campaign
-from meddc_bench.errors import InputError, UsageError
+from meddc_bench.errors import InputError, StoreError, UsageError
 from meddc_bench.fingerprint import digest
 from meddc_bench.orchestrator import FINAL, Orchestrator, Progress
+from meddc_bench.pipeline.judge import axis_references
 from meddc_bench.plan import TaskBench, build_benches
-from meddc_bench.records import Case, History
+from meddc_bench.records import Axis, Case, History
 from meddc_bench.registry import Registry
 from meddc_bench.results import results
 from meddc_bench.scorer import Measured, Row, Scorer, rows
-from meddc_bench.store import Store, pretty, save, save_lines
+from meddc_bench.store import RECORDS, Store, pretty, save, save_lines
 from meddc_bench.task import Task, TaskIndex
 from meddc_bench.text import safe_name
 
@@ -100,6 +102,17 @@ def execute(
         manifest["failed"] = dict(progress.failed)
         save(folder / MANIFEST, pretty(manifest))
     return Finished(folder, found, progress, _exit_code(progress, found))
+
+
+def with_records_of(folder: Path, target: Path) -> Path:
+    """Start another run folder from the records of one, unless it has records of its own already."""
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        if not (target / RECORDS).exists():
+            shutil.copyfile(folder / RECORDS, target / RECORDS)
+    except OSError as error:
+        raise StoreError(f"cannot write {target}: {error.strerror}") from error
+    return target
 
 
 def write_outputs(
@@ -242,10 +255,6 @@ def _sample(bench: TaskBench, row: Row, measured: Measured) -> dict[str, Any]:
     return out
 
 
-def reference_texts(case: Case, axis: str) -> dict[str, str]:
+def reference_texts(case: Case, axis: Axis) -> dict[str, str]:
     """Return the texts of a case's references on an axis, by id."""
-    if axis == "trajectory":
-        return {target.id: target.question for target in case.scored_targets}
-    if axis == "diagnosis":
-        return {f"g{index}": one.name for index, one in enumerate(case.diagnoses)}
-    return {f"r{index}": text for index, text in enumerate(getattr(case.references, axis))}
+    return {one.id: one.text for one in axis_references(case, axis)}

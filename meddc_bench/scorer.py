@@ -106,7 +106,7 @@ class Scorer:
         if entry is None:
             return _unmeasured(case, repeat, "infra_failed", self._bench.missing_because)
         if outcome == "policy_failed":
-            unit = failed_unit(self.references[case.id])
+            unit = failed_unit(self.references[case.id], entry.head.rounds if entry.head else 0)
             cell = Cell(case.id, repeat, outcome, unit, entry.reason)
             return Measured(case, repeat, cell, entry.head, unit.assignments, {})
         if outcome != "scored" or entry.head is None:
@@ -152,7 +152,11 @@ class Scorer:
         return Measured(case, repeat, Cell(case.id, repeat, outcome, unit, reason), head, assignments, evidence, cut_at)
 
     def _take(
-        self, axis: Axis, record_id: str, head: Head, evidence: dict[Axis, Evidence],
+        self,
+        axis: Axis,
+        record_id: str,
+        head: Head,
+        evidence: dict[Axis, Evidence],
         assignments: dict[Axis, Assignment],
     ) -> tuple[str, str | None] | None:
         """Add the evidence and the assignment of one axis, or return its outcome and reason."""

@@ -50,7 +50,6 @@ class Head(Record, frozen=True):
     trace: tuple[TraceStep, ...] = ()
     breaches: int = 0
     checks: dict[str, int] = {}  # noqa: RUF012 - msgspec copies it
-    questions: int = 0
     cut_at: int | None = None
 
 

@@ -1,8 +1,8 @@
 """Tasks: a folder with `task.yaml` and its cases, or `group.yaml` that names several tasks.
 
-    tasks/meddc_record/task.yaml      task: meddc_record, include: ../meddc/protocol.yaml, cases: [cases/*.yaml]
-    tasks/meddc_record/cases/*.yaml   one case a file; a .jsonl file holds one case a line
-    tasks/meddc/group.yaml            group: meddc, tasks: [meddc_record, meddc_dialogue]
+tasks/meddc_record/task.yaml      task: meddc_record, include: ../meddc/protocol.yaml, cases: [cases/*.yaml]
+tasks/meddc_record/cases/*.yaml   one case a file; a .jsonl file holds one case a line
+tasks/meddc/group.yaml            group: meddc, tasks: [meddc_record, meddc_dialogue]
 """
 
 from __future__ import annotations
@@ -74,7 +74,6 @@ class TaskFile(Config):
     description: str = ""
     include: str | tuple[str, ...] = ()
     language: str = "zh"
-    private: bool = False
     licence: str = ""
     cases: str | tuple[str, ...] = "cases/*.yaml"
     environment: str = "consultation"

@@ -66,7 +66,11 @@ def _lint_case(task: Task, case: Case) -> Iterator[Finding]:
     if not case.targets:
         yield Finding("warning", _where(task, case), "has no targets: T cannot be measured")
     if case.facts and not any(fact.denied for fact in case.facts):
-        yield Finding("warning", _where(task, case, "facts"), "has no denied fact: every negative answer would be `not recorded`")
+        yield Finding(
+            "warning", _where(task, case, "facts"), "has no denied fact: every negative answer would be `not recorded`"
+        )
+    if len(case.diagnoses) > 4:
+        yield Finding("warning", _where(task, case, "diagnoses"), "has more than four diagnoses")
     for key in ("provenance", "licence"):
         if not getattr(case, key):
             yield Finding("warning", _where(task, case), f"{key} is missing")
@@ -168,7 +172,9 @@ async def _units(bench: TaskBench, case: Case, policy: Any, caller: Caller) -> U
         found = await judge_trajectory(judge, bench.task, case, history, seed=0, caller=caller)
         assignments["trajectory"] = assign(found, history.first_summary)
     read = await _reading_unit(bench, case, history, caller)
-    return Unit({**read.assignments, **assignments}, history.ended, history.rounds, history.first_summary, case.turn_budget)
+    return Unit(
+        {**read.assignments, **assignments}, history.ended, history.rounds, history.first_summary, case.turn_budget
+    )
 
 
 async def _reading_unit(bench: TaskBench, case: Case, history: History, caller: Caller) -> Unit:
@@ -220,6 +226,5 @@ def judged_faults(check: SelfCheck) -> Iterator[str]:
     for text, value, wanted in expected:
         if value is not None and abs(value - wanted) > 1e-9:
             yield f"{text}, found {value:.4f}"
-    if check.E_range is not None and not (0.1 - 1e-9 <= check.E_range[0] and check.E_range[1] <= 1 + 1e-9):
+    if check.E_range is not None and not (check.E_range[0] >= 0.1 - 1e-9 and check.E_range[1] <= 1 + 1e-9):
         yield f"E must lie in [0.1, 1], found {check.E_range}"
-

@@ -51,9 +51,10 @@ def _score_run(folder: Path, flags: dict[str, Any]) -> int:
     campaign = campaigns.build({**stored, **given, "protocol": protocol, "predict_only": False})
     registry = Registry.load()
     benches = run.prepare(campaign, registry)
+    target = run.with_records_of(folder, Path(flags["output_path"])) if flags["output_path"] else folder
     with progress_bar() as show:
         finished = run.execute(
-            campaign, benches, registry, folder, fail_after=flags["fail_on_error"], on_progress=show,
+            campaign, benches, registry, target, fail_after=flags["fail_on_error"], on_progress=show,
             stored_only=True, command="score",
         )  # fmt: skip
     return finish(finished, as_json=flags["as_json"])
@@ -69,6 +70,8 @@ def _score_imported(files: list[Path], flags: dict[str, Any]) -> int:
 
     if not files:
         raise click.UsageError("give the files of histories: --histories FILE...")
+    if flags["patient"] or flags["patient_args"]:
+        raise click.UsageError("imported histories have no simulated patient: leave --patient out")
     campaign = build_campaign(flags)
     registry = Registry.load()
     role = parse_roles("importer", [flags["importer"]], flags["importer_args"])[0]
@@ -78,7 +81,11 @@ def _score_imported(files: list[Path], flags: dict[str, Any]) -> int:
     if len(tasks) > 1:
         names = ", ".join(task.name for task in tasks)
         raise UsageError(f"imported histories belong to one task; --tasks names {names}")
-    folder = Path(campaign.output_path) if campaign.output_path else imports.default_folder(importer, campaign, files)
+    folder = (
+        Path(campaign.output_path)
+        if campaign.output_path
+        else imports.default_folder(importer, role["options"], campaign, files)
+    )
     with Store(folder) as store:
         bench, found = imports.import_benches(campaign, registry, store, importer, files, tasks[0] if tasks else None)
     _report(found)

@@ -1,7 +1,7 @@
 """Judge: one axis at a time, a judge proposes items and candidate edges; this stage checks each of them.
 
-    diagnosis, tests ...   (extract_items) -> cover_items
-    trajectory             extract_questions -> rounds -> cover_targets -> volunteered
+diagnosis, tests ...   (extract_items) -> cover_items
+trajectory             extract_questions -> rounds -> cover_targets -> volunteered
 """
 
 from __future__ import annotations
@@ -96,11 +96,10 @@ async def judge_reading(
     """
     panel = Panel(judge, task, axis, seed=seed, caller=caller)
     references = axis_references(case, axis)
-    given = reading.diagnoses if axis == "diagnosis" else reading.plan.get(axis, () if reading.plan else None)
+    given = reading.diagnoses if axis == "diagnosis" else reading.plan.get(axis)
     if given is None and reading.text:
         found = await panel.ask("extract_items", text=reading.text)
         given = tuple(item.text for item in found.items if (item.dimension or "diagnosis") == axis)
-        panel.steps.setdefault("extract_items", "from prose")
     top_k = task.config.protocol.top_k if axis == "diagnosis" else _MAX_ITEMS
     items = tuple(Item(id=f"p{index}", text=text) for index, text in enumerate((given or ())[:top_k]))
     edges: tuple[Edge, ...] = ()

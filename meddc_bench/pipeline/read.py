@@ -24,7 +24,7 @@ def read_emitted(history: History, hash_: str) -> Reading:
     last = next((turn for turn in reversed(history.turns) if turn.kind in ("summary", "diagnose")), None)
     if action is not None:
         diagnoses: tuple[str, ...] | None = _texts(action.arguments.get("diagnoses"))
-        plan: dict[str, tuple[str, ...]] = {name: _texts(action.arguments[name]) for name in DIMENSIONS if action.arguments.get(name)}
+        plan: dict[str, tuple[str, ...]] = {name: _texts(action.arguments.get(name)) for name in DIMENSIONS}
     else:
         diagnoses, plan = (None if last is not None else ()), {}
     return Reading(
@@ -33,9 +33,7 @@ def read_emitted(history: History, hash_: str) -> Reading:
     )  # fmt: skip
 
 
-async def read_with(
-    reader: Reader, task: Task, history: History, hash_: str, *, seed: int, caller: Caller
-) -> Reading:
+async def read_with(reader: Reader, task: Task, history: History, hash_: str, *, seed: int, caller: Caller) -> Reading:
     """Let a reader read what it may see.
 
     Raises:
@@ -91,7 +89,8 @@ def _finished(reading: Reading, view: str, seen: Sight, hash_: str) -> Reading:
     if diagnoses is not None:
         diagnoses = _texts(diagnoses)
     return Reading(
-        text=text, diagnoses=diagnoses, plan={name: _texts(items) for name, items in reading.plan.items()}, view=view, cut_at=seen.cut_at,
+        text=text, diagnoses=diagnoses, plan={name: _texts(items) for name, items in reading.plan.items()}, view=view,
+        cut_at=seen.cut_at,
         turns_read=len(seen.turns), history_hash=hash_,
         model=_cleaned(reading.model),
     )  # fmt: skip

@@ -5,9 +5,10 @@ This stage, never the environment, asks the patient, checks what it answers and 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -62,9 +63,7 @@ class Rollout:
         visit = self._visit
         turns = tuple(self._turns)
         render = functools.partial(policy_messages, self._task, turns, dict(self._notes), visit)
-        return PolicyView(
-            turns, visit.menu, visit.budgets, visit.phase, self._policy_seed, self._case.language, render
-        )
+        return PolicyView(turns, visit.menu, visit.budgets, visit.phase, self._policy_seed, self._case.language, render)
 
     @property
     def done(self) -> bool:
@@ -83,7 +82,11 @@ class Rollout:
         if step.public:
             self._rounds += 1
             reasoning = "\n".join(part for part in (clean(reply.reasoning or ""), thought) if part) or None
-            note = Note(raw=_different(clean(reply.raw or reply.text), step.text), reasoning=reasoning, model=reply.model)
+            note = Note(
+                raw=_different(clean(reply.raw or reply.text), step.text),
+                reasoning=reasoning,
+                model=clean(reply.model or "") or None,
+            )
             self._add("doctor", step.kind, step.text, action, note)
         for turn in step.turns:
             self._add(turn.role, turn.kind, clean(turn.text), turn.action, Note())
@@ -107,9 +110,12 @@ class Rollout:
         )
 
     def _end(self, step: Step) -> None:
-        self._ended = step.ended if step.ended in ("diagnosed", "budget", "deferred") else "failed"  # type: ignore[assignment]
+        if step.ended not in get_args(Ended):
+            raise StageFailure("infra_failed", f"the environment ended the visit as {step.ended!r}")
+        self._ended = step.ended
         if self._ended == "failed":
-            raise StageFailure("policy_failed", step.breaches[-1] if step.breaches else "the environment ended the visit")
+            reason = step.breaches[-1] if step.breaches else "the environment ended the visit"
+            raise StageFailure("policy_failed", reason)
 
     def _add(self, role: Any, kind: Any, text: str, action: Action | None, note: Note) -> None:
         index = len(self._turns)
@@ -137,8 +143,8 @@ class Rollout:
         known, checks = check_answer(case, answer, text)
         self._used.update(known)
         note = Note(
-            raw=_different(clean(answer.raw or answer.text), text), reasoning=answer.reasoning or thought or None,
-            status=answer.status, fact_ids=known, unknown=answer.unknown, checks=checks, model=answer.model,
+            raw=_different(clean(answer.raw or answer.text), text), reasoning=clean(answer.reasoning or thought) or None,
+            status=answer.status, fact_ids=known, unknown=answer.unknown, checks=checks, model=clean(answer.model or "") or None,
         )  # fmt: skip
         self._add("patient", "answer", text, None, note)
 
@@ -153,18 +159,22 @@ async def roll_out(policy: Policy, rollout: Rollout, caller: Caller) -> History:
     starts = getattr(policy, "start", None)
     try:
         if starts is not None:
-            actor = await caller.call(starts, rollout.view, returns=object)
+            actor = await _acting(caller, starts, rollout.view, object)
         while not rollout.done:
-            try:
-                reply: Reply = await caller.call(actor.act, rollout.view, returns=Reply)
-            except Exception as error:  # recorded as this record's outcome
-                raise failure(error, PolicyError) from error
-            await rollout.step(reply)
+            await rollout.step(await _acting(caller, actor.act, rollout.view, Reply))
     finally:
         finish = getattr(actor, "finish", None) if actor is not policy else None
         if finish is not None:
-            await caller.call(finish, returns=object)
+            with contextlib.suppress(Exception):  # what it elicited is whole, and why it failed is known already
+                await caller.call(finish, returns=object)
     return rollout.history
+
+
+async def _acting(caller: Caller, method: Callable[..., Any], view: PolicyView, returns: type) -> Any:
+    try:
+        return await caller.call(method, view, returns=returns)
+    except Exception as error:  # recorded as this record's outcome
+        raise failure(error, PolicyError) from error
 
 
 def history_hash(history: History) -> str:
@@ -239,16 +249,12 @@ def policy_messages(
     return tuple(messages)
 
 
-def _observation(
-    render: Callable[[str, Mapping[str, Any]], str], turns: list[Turn], total: int, asked: int
-) -> Message:
+def _observation(render: Callable[[str, Mapping[str, Any]], str], turns: list[Turn], total: int, asked: int) -> Message:
     values = {"turns": turns, "total": total, "left": total - asked}
     return Message("user", render("doctor_message", values))
 
 
-def patient_messages(
-    task: Task, case: Case, turns: tuple[Turn, ...], question: str, mode: str
-) -> tuple[Message, ...]:
+def patient_messages(task: Task, case: Case, turns: tuple[Turn, ...], question: str, mode: str) -> tuple[Message, ...]:
     prompts = prompts_for(task.config.templates, task.config.language, task.path.parent)
     values = {"facts": case.facts, "opening": case.context, "turns": turns, "question": question, "mode": mode}
     return (

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
 import numpy as np
 
 from meddc_bench.contracts import Metric, Unit
 from meddc_bench.records import Assignment, Axis, Pair, Score
-
 
 MOST_WRONG = 20
 """Wrong predictions an axis that the lower bound reckons with."""
@@ -96,9 +96,7 @@ def column(
     return Column(scores, per_run, mean, sd, count, count + len(missing), bounds)
 
 
-def _statistics(
-    metric: Metric, cells: Sequence[Cell], repeats: Sequence[int]
-) -> Statistics:
+def _statistics(metric: Metric, cells: Sequence[Cell], repeats: Sequence[int]) -> Statistics:
     """Return, for each repeat, the statistics of its measured units; and the cells that were not measured."""
     by_repeat: dict[int, list[Mapping[str, float]]] = {repeat: [] for repeat in repeats}
     missing: list[Cell] = []
@@ -149,10 +147,10 @@ def _bounds(
     return min(out), max(out)
 
 
-def failed_unit(references: Mapping[Axis, int]) -> Unit:
+def failed_unit(references: Mapping[Axis, int], rounds: int) -> Unit:
     """A policy's own failure: zero predictions on every axis, every reference missed."""
     assignments = {axis: Assignment(axis=axis, fn=count) for axis, count in references.items()}
-    return Unit(assignments, "failed", 1, None, 1, policy_failed=True)
+    return Unit(assignments, "failed", rounds, None, rounds, policy_failed=True)
 
 
 def worst_unit(references: Mapping[Axis, int]) -> Unit:

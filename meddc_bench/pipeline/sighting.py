@@ -45,5 +45,10 @@ def _masked(turn: Turn) -> Turn:
     if turn.role != "doctor" or asserted_diagnosis(turn.text) is None:
         return turn
     return Turn(
-        index=turn.index, round=turn.round, role=turn.role, kind=turn.kind, text=mask_assertions(turn.text), media=turn.media
+        index=turn.index,
+        round=turn.round,
+        role=turn.role,
+        kind=turn.kind,
+        text=mask_assertions(turn.text),
+        media=turn.media,
     )

@@ -40,7 +40,7 @@ class CountMetric:
 
     axis: Axis
     formula: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-    unit: str = "points"
+    unit: str = "fraction"
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     over_repeats: str = "mean"
@@ -125,7 +125,7 @@ class MeanMetric:
 
 def efficiency_metric(options: Options, context: Context) -> MeanMetric:
     """E: the case's timing score, averaged over cases."""
-    return MeanMetric(unit_efficiency, "points", (FLOOR, 1.0), True, ("trajectory",))
+    return MeanMetric(unit_efficiency, "fraction", (FLOOR, 1.0), True, ("trajectory",))
 
 
 class TotalOptions(Options):
@@ -141,7 +141,7 @@ class TotalMetric:
     """Total = w_D D + w_T T + w_E E of a run (equation 2)."""
 
     weights: tuple[float, float, float]
-    unit: str = "points"
+    unit: str = "fraction"
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     needs: tuple[str, ...] = ("diagnosis", "trajectory")

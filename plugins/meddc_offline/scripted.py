@@ -48,7 +48,7 @@ class Scripted:
 
 
 def read_script(path: Path) -> tuple[Reply, ...]:
-    """Read a script: each line that is not blank is a turn: plain text (`诊断：甲；乙` diagnoses), or a JSON object with `text` and `calls`."""
+    """Read a script, a turn a line: plain text (`诊断：甲；乙` diagnoses) or a JSON object with `text` and `calls`."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:

@@ -186,7 +186,10 @@ def test_a_fact_that_names_the_diagnosis_is_reported_before_it_gives_it_away(mak
         ("task: demo\nprotocol: {view: no}", "task.yaml:2:protocol.view: "),
         ("task: demo\nrepeats: 0", "task.yaml:2:repeats: "),
         ("task: demo\nrepeats: five", "task.yaml:2:repeats: Input should be a valid integer (found 'five')"),
-        ("task: demo\nprivate: no", "task.yaml:2:private: Input should be a valid boolean (found 'no')"),
+        (
+            "task: demo\nprotocol: {empty_on_failure: no}",
+            "task.yaml:2:protocol.empty_on_failure: Input should be a valid boolean (found 'no')",
+        ),
         ("task: Demo Task", "task.yaml:1:task: String should match pattern"),
         ("task: demo\ncases: none/*.yaml", "task.yaml:2:cases: no case file matches"),
         ("task: demo\ncases: []", "task.yaml:2:cases: no case file matches"),

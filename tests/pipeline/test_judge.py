@@ -296,9 +296,7 @@ def test_diagnoses_in_prose_are_extracted_by_the_judge_and_it_is_recorded(demo: 
     judge = Scripted(extract_items=extracted, cover_items=covers(("p0", "g0")))
     evidence = on_reading(judge, demo(), Reading(text="考虑急性阑尾炎，查血常规。"))
     assert [item.text for item in evidence.items] == ["急性阑尾炎"]
-    assert (evidence.steps, evidence.raw, evidence.model) == (
-        {"extract_items": "from prose"}, {"extract_items": "[...]"}, "j-1",
-    )  # fmt: skip
+    assert (evidence.steps, evidence.raw, evidence.model) == ({}, {"extract_items": "[...]"}, "j-1")
     assert assign(evidence).tp == 1
 
 

@@ -237,7 +237,11 @@ def test_the_emitted_diagnosis_is_the_structured_one_with_its_plan() -> None:
         name="diagnose", arguments={"diagnoses": ["急性阑尾炎", " "], "tests": ["血常规"], "summary": "小结"}
     )
     reading = read_emitted(closing(action), "hash")
-    assert (reading.diagnoses, reading.plan, reading.view) == (("急性阑尾炎",), {"tests": ("血常规",)}, "full")
+    assert (reading.diagnoses, reading.plan, reading.view) == (
+        ("急性阑尾炎",),
+        {"tests": ("血常规",), "treatment": (), "medication": (), "lifestyle": (), "guidance": ()},
+        "full",
+    )
 
 
 def test_a_closing_summary_in_prose_is_left_to_the_judge_to_extract() -> None:
