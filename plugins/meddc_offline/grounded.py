@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from meddc_bench.contracts import Answer, AnswerStatus, Context, Options, PatientView
 from meddc_bench.records import Fact
@@ -55,7 +56,7 @@ class Grounded:
     async def answer(self, view: PatientView) -> Answer:
         """Answer every question unit of the doctor's turn in order."""
         question = clean(view.question)
-        rng = random.Random(f"{view.seed}:{len(view.turns)}:{question}")
+        rng = random.Random(question)  # the same question, the same words: a repeat of a fixed doctor is the same
         units = question_parts(question)
         if not units:
             return Answer(text=rng.choice(_ACKNOWLEDGE), status="not recorded")
@@ -126,6 +127,7 @@ def _asked_before(view: PatientView, unit: str) -> bool:
     return any(similarity(unit, other.quote) > 0.8 for text in earlier for other in question_units(text))
 
 
+@lru_cache(maxsize=32768)
 def select(facts: FactIndex, unit: str) -> tuple[Fact, ...]:
     """Choose the facts that answer one question unit, in the order in which they are recorded."""
     if _asks_who(unit) and (who := [fact for fact in facts.facts if fact.topic == "identity"]):
