@@ -6,13 +6,17 @@ import asyncio
 import inspect
 import queue
 import threading
+import traceback
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError as FutureCancelledError
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
-from meddc_bench.errors import StageError
+from meddc_bench.errors import StageError, UsageError
 from meddc_bench.text import clean
+
+_CORE = Path(__file__).resolve().parent
 
 
 class DaemonPool:
@@ -144,7 +148,16 @@ def failure(error: Exception, allowed: type[StageError]) -> StageFailure:
     """Attribute an exception: the role's own error to the role, anything else to the infrastructure."""
     if isinstance(error, allowed):
         return StageFailure(allowed.outcome, _words(error))
-    return StageFailure("infra_failed", f"{type(error).__name__}: {_words(error)}")
+    if isinstance(error, UsageError):  # a file or an option is wrong: nothing further can go well
+        raise error
+    return StageFailure("infra_failed", f"{type(error).__name__}: {_words(error)}{raised_at(error)}")
+
+
+def raised_at(error: BaseException) -> str:
+    """Say which file and line of a plugin an exception came from; nothing where it is the core's own."""
+    frames = traceback.extract_tb(error.__traceback__)
+    outside = [frame for frame in frames if not Path(frame.filename).is_relative_to(_CORE)]
+    return f" (at {Path(outside[-1].filename).name}:{outside[-1].lineno})" if outside else ""
 
 
 def _words(error: Exception) -> str:

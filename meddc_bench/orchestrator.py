@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
 
-from meddc_bench.adapters import Caller, StageFailure
+from meddc_bench.adapters import Caller, StageFailure, raised_at
 from meddc_bench.errors import PluginError, StoreError, UsageError
 from meddc_bench.fingerprint import derive_seed
 from meddc_bench.pipeline.judge import judge_reading, judge_trajectory
@@ -355,7 +355,7 @@ async def _attributed(make: Callable[[], Any], keys: Keys) -> Storable:
     """
     try:
         made = storable(await make(), keys)
-    except (StoreError, GeneratorExit):
+    except (StoreError, UsageError, GeneratorExit):
         raise
     except BaseException as error:
         if _cancelled():
@@ -383,7 +383,7 @@ def _storable_part(partial: Callable[[], Record | None] | None, keys: Keys) -> S
 
 
 def _described(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:400]}"
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:400]}{raised_at(error)}"
 
 
 def _key(job: Job, **parts: Any) -> Key:

@@ -257,9 +257,10 @@ def _with_includes(path: Path, chain: tuple[Path, ...]) -> Document:
     for name in named if isinstance(named, list) else [named]:
         if not isinstance(name, str):
             raise document.error("expected the name of a file, or a list of names", "include")
-        target = path.parent / name
-        if not target.is_file():
-            raise document.error(f"{name}: there is no such file", "include")
+        target = next((one for one in (path.parent / name, shipped("tasks") / name) if one.is_file()), None)
+        if target is None:
+            where = "beside this file, nor among the shipped tasks (such as meddc/protocol.yaml)"
+            raise document.error(f"{name}: there is no such file {where}", "include")
         base = _with_includes(target, (*chain, path.resolve()))
         data = _merge(data, base.data)
         marks.update(base.marks)

@@ -49,6 +49,9 @@ class SelfCheck:
 def lint(task: Task) -> list[Finding]:
     """Check the cases of a task one by one and against each other."""
     found = [finding for case in task.cases for finding in _lint_case(task, case)]
+    if not task.config.instruments:
+        message = "has no instrument: the self-check is not run, and a run must name patient, reader and judge"
+        found.append(Finding("warning", str(task.path), message))
     return found + list(_near_duplicates(task))
 
 

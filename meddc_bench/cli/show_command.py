@@ -69,8 +69,11 @@ def show_history(run_folder: Path, case: str, policy: str | None, repeat: int, n
         _print_turns(line["history"], notes=notes)
         for sample in _samples(run_folder, line):
             _print_sample(sample)
+    if not shown and case in cases:
+        raise UsageError(f"{run_folder} has no whole history of case {case} with that policy and repeat")
     if not shown:
-        raise UsageError(f"{run_folder} has no such history of case {case!r}; {suggest(case, sorted(cases))}")
+        raise UsageError(f"{run_folder} has no history of case {case!r}; {suggest(case, sorted(cases))}")
+    say("✓ 命中　✗ 多余的问题或诊断　○ 遗漏　△ 患者主动说出，不计　！ 违反规程")
 
 
 @command.command("prompt")

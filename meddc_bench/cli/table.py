@@ -12,6 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from meddc_bench.scorer import NOT_DONE
 from meddc_bench.text import clean
 
 _BRIEF = ("D", "T", "E", "Total", "coverage")
@@ -34,7 +35,11 @@ def print_results(found: dict[str, Any]) -> None:
             out.print(clean(line), style="yellow", markup=False)
     if not found["complete"]:
         out.print("部分结果：这次运行没有做完。", style="bold yellow")
-    out.print("分值 0-100，均值 ± 样本标准差（跨重复）；“确定”指各次重复里医生说的话完全相同。", style="dim")
+    out.print(
+        "分值 0-100，均值 ± 样本标准差（跨重复）；“确定”指各次重复里医生说的话完全相同；"
+        "questions 是提问单元数；方括号是未测病例全错与全对时的界。",
+        style="dim",
+    )
 
 
 def _print_table(out: Console, name: str, task: dict[str, Any]) -> None:
@@ -50,7 +55,10 @@ def _print_table(out: Console, name: str, task: dict[str, Any]) -> None:
 
 
 def _table(name: str, task: dict[str, Any], *, brief: bool = False) -> Table:
-    table = Table(title=Text(f"{clean(name)}：{task['cases']} 例 × {task['repeats']} 次"), title_justify="left")
+    table = Table(
+        title=_title(name, task),
+        title_justify="left",
+    )
     table.add_column("policy", no_wrap=True)
     table.add_column("condition", no_wrap=True)
     several = {key: len({row[key] for row in task["rows"]}) > 1 for key in ("patient", "judge", "ask")}
@@ -69,6 +77,11 @@ def _table(name: str, task: dict[str, Any], *, brief: bool = False) -> Table:
             _plain(row["policy"]), _plain(row["condition"]), *extra, *[show(row) for show in columns.values()]
         )
     return table
+
+
+def _title(name: str, task: dict[str, Any]) -> Text:
+    view = task["protocol"]["view"]
+    return Text(f"{clean(name)}：{task['cases']} 例 × {task['repeats']} 次，view {view}")
 
 
 def _plain(value: Any) -> Text:
@@ -148,7 +161,9 @@ def _notes(task: dict[str, Any]) -> list[str]:
     for row in task["rows"]:
         name = f"{row['policy']} / {row['condition']}"
         for outcome, count in row["outcomes"].items():
-            if outcome != "scored":
+            if row["reasons"].get(outcome) == NOT_DONE:
+                lines.append(f"{name}: {count} not done yet")
+            elif outcome != "scored":
                 lines.append(f"{name}: {count} {outcome}: {row['reasons'].get(outcome, '')}")
         for metric in ("D", "T"):
             reason = row["metrics"].get(metric, {}).get("reason")

@@ -24,7 +24,14 @@ LOCALES = {
 }
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+STARTS = pytest.mark.skipif(
+    not sys.prefix.isascii(), reason="an ASCII locale keeps Python itself from an editable install under such a path"
+)
+
+
+@pytest.mark.parametrize(
+    "locale", [pytest.param(name, marks=STARTS if env["LC_ALL"] == "C" else ()) for name, env in LOCALES.items()]
+)
 def test_no_console_crashes_the_program_and_no_folder_name_does(world: World, locale: str) -> None:
     folder = world.root / "空 格" / "病历"
     write_task(folder / "任务", 2)
@@ -50,6 +57,7 @@ def test_no_console_crashes_the_program_and_no_folder_name_does(world: World, lo
     assert codes == ["exit 0"] * 8 + ["exit 2"] * 2 + ["exit 0"], shown
 
 
+@STARTS
 def test_an_ascii_locale_finds_and_names_chinese_files_like_any_other(world: World) -> None:
     env = world.environment(LANG=None, **LOCALES["c"])
     write_task(world.root / "任务", 1)

@@ -70,7 +70,7 @@ WRONG: list[tuple[Words, str]] = [
     (("show", "history", "nowhere", "c000"), "nowhere/histories.jsonl: there is no such file; is this a run folder?"),
     (("show", "history", "killed", "c000"), "there is no such file; `meddc-bench retry killed` writes it"),
     (("show", "history", "list", "c000"), "list/histories.jsonl: is damaged"),
-    (("show", "history", "none", "c000"), "none has no such history of case 'c000'; there is none"),
+    (("show", "history", "none", "c000"), "none has no history of case 'c000'; there is none"),
     (("show", "case", "TASK", "c009"), "has no case 'c009'; did you mean 'c00"),
     (("show", "prompt", "judge"), "Invalid value for '{doctor|patient|reader}'"),
     # verbs
