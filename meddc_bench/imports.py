@@ -30,6 +30,8 @@ from meddc_bench.wiring import Adapter
 
 PATIENT = "imported"
 MOST_REPEATS = 1000
+MOST_CHARACTERS = 8000
+"""A turn of an imported history is cut there."""
 
 
 @dataclass
@@ -158,6 +160,7 @@ def _entered(history: History) -> History:
             note = notes.get(str(turn.index), Note())
             kept = "\n".join(part for part in (note.reasoning, thought) if part)
             notes[str(turn.index)] = msgspec.structs.replace(note, reasoning=kept)
+        text = text[:MOST_CHARACTERS]
         turns.append(msgspec.structs.replace(turn, text=text) if text != turn.text else turn)
     return msgspec.structs.replace(history, turns=tuple(turns), notes=notes)
 

@@ -28,6 +28,9 @@ from meddc_bench.records import Action, Axis, History, Key, Reading, Record, Tra
 from meddc_bench.store import Entry, Head, Keys, Storable, Store, printable, storable
 from meddc_bench.wiring import Adapter
 
+CLOSING = 10.0
+"""Seconds an adapter may take to close."""
+
 FINAL = frozenset({"scored", "policy_failed", "excluded"})
 """Outcomes that are not tried again."""
 
@@ -127,7 +130,8 @@ class Orchestrator:
     async def _close(self, benches: list[TaskBench]) -> None:
         for adapter in _adapters(benches):
             try:
-                await adapter.aclose()
+                async with asyncio.timeout(CLOSING):
+                    await adapter.aclose()
             except (Exception, SystemExit, asyncio.CancelledError) as error:
                 if isinstance(error, asyncio.CancelledError) and _cancelled():
                     raise

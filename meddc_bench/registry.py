@@ -93,7 +93,7 @@ class Registry:
         The environment variable MEDDC_LOAD_PLUGINS, a comma-separated list of entry-point names, limits them.
         """
         registry = cls()
-        points = entry_points(group=PROJECT) if found is None else found
+        points = _installed() if found is None else found
         wanted = os.environ.get("MEDDC_LOAD_PLUGINS")
         names = None if wanted is None else {name.strip() for name in wanted.split(",") if name.strip()}
         points = sorted(points, key=lambda point: (_distribution(point)[0], point.name))
@@ -200,6 +200,13 @@ def _folder(entry: Registration) -> Path:
         if (folder := Path(root, name)).is_dir():
             return folder
     raise PluginError(entry.plugin, f"task {entry.name!r}: there is no folder {entry.factory!r}")
+
+
+def _installed() -> Iterable[EntryPoint]:
+    try:
+        return entry_points(group=PROJECT)
+    except Exception as error:  # a malformed entry_points.txt of any distribution
+        raise PluginError("(unknown)", f"an installed distribution has malformed entry points: {error}") from error
 
 
 def _distribution(point: EntryPoint) -> tuple[str, str]:

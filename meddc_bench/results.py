@@ -97,14 +97,24 @@ def _row(
         key = (name, row.policy.label, row.patient.label, row.judge.label, str(row.ask))
         found = shared.get(key) if axes <= {"trajectory"} else None
         if found is None:
-            if whole:
-                found = column(metric, whole, scorer.references, known)
-            else:
-                found = column(metric, [_cell_for(one, axes, scorer) for one in units], scorer.references)
+            cells = whole or [_cell_for(one, axes, scorer) for one in units]
+            found = _guarded(name, metric, cells, scorer, known if whole else None)
             shared[key] = found
         out["metrics"][name] = _plain(found, metric)
         out["fingerprints"][name] = fingerprint(bench, row, adapter, metric)["digest"]
     return out
+
+
+def _guarded(
+    name: str, metric: Metric, cells: list[Cell], scorer: Scorer, known: dict[object, Statistics] | None
+) -> Column:
+    """Compute a column; a metric that breaks its contract loses its own column and no other."""
+    try:
+        return column(metric, cells, scorer.references, known)
+    except (Exception, SystemExit) as error:  # a plugin's defect, recorded as the column's reason
+        words = " ".join(str(error).split())[:300]
+        reason = f"the metric {name} failed: {type(error).__name__}: {words}"
+        return Column((), (), None, None, 0, len(cells), None, reason)
 
 
 def _cell_for(measured: Measured, axes: frozenset[Axis], scorer: Scorer) -> Cell:

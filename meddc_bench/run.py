@@ -156,7 +156,8 @@ def load_manifest(folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise InputError("is not a run folder: it has no manifest.json", path=folder) from None
     except (OSError, msgspec.DecodeError) as error:
-        raise InputError(f"cannot be read: {error}", path=path) from error
+        how = "move it away and give the run's command again; the records are kept"
+        raise InputError(f"cannot be read: {error}; {how}", path=path) from error
     if not isinstance(data, dict) or not isinstance(data.get("campaign"), dict):
         raise InputError("is not a manifest of this program", path=path)
     return data
@@ -201,7 +202,11 @@ def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
         return 130
     bad = ("patient_failed", "reader_failed", "judge_failed", "infra_failed")
     failed = any(row["outcomes"].get(one) for task in found["tasks"].values() for row in task["rows"] for one in bad)
-    return 3 if progress.stopped or failed else 0
+    broken = any(
+        "the metric" in metric.get("reason", "")
+        for task in found["tasks"].values() for row in task["rows"] for metric in row["metrics"].values()
+    )  # fmt: skip
+    return 3 if progress.stopped or failed or broken else 0
 
 
 def _histories(store: Store, benches: list[TaskBench]) -> Iterator[bytes]:

@@ -22,6 +22,7 @@ from meddc_bench.task import Task
 from meddc_bench.text import squash
 
 NEAR = 0.5
+SOURCES = ("record", "dialogue", "imported")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,9 @@ def _lint_case(task: Task, case: Case) -> Iterator[Finding]:
         yield Finding(
             "warning", _where(task, case, "facts"), "has no denied fact: every negative answer would be `not recorded`"
         )
+    if case.source not in SOURCES:
+        message = f"source is {case.source!r}; expected record or dialogue (any other is treated as record)"
+        yield Finding("warning", _where(task, case, "source"), message)
     if len(case.diagnoses) > 4:
         yield Finding("warning", _where(task, case, "diagnoses"), "has more than four diagnoses")
     for key in ("provenance", "licence"):

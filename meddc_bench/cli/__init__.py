@@ -85,6 +85,12 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         click.echo(f"error: {error}", err=True)
         code = 1
+    except Exception as error:
+        if os.environ.get("MEDDC_DEBUG"):
+            raise
+        words = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        click.echo(f"error: unexpected {words}; please report it (MEDDC_DEBUG=1 shows where)", err=True)
+        code = 1
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -113,7 +113,11 @@ def _score(row: dict[str, Any], name: str) -> str:
 
 
 def _counts(row: dict[str, Any], name: str) -> str:
-    sums = row["metrics"].get(name, {}).get("sums") or []
+    """TP/FP/FN a repeat, over the repeats that were measured."""
+    metric = row["metrics"].get(name, {})
+    sums = [
+        one for one, value in zip(metric.get("sums", ()), metric.get("values", ()), strict=False) if value is not None
+    ]
     if not sums:
         return "—"
     return "/".join(f"{sum(one[key] for one in sums) / len(sums):.4g}" for key in ("tp", "fp", "fn"))
@@ -132,7 +136,7 @@ def _coverage(row: dict[str, Any]) -> str:
 
 
 def _measured(row: dict[str, Any], name: str) -> bool:
-    return row["metrics"].get(name, {}).get("mean") is not None
+    return bool(row["metrics"].get(name, {}).get("expected"))
 
 
 Show = Callable[[dict[str, Any]], str]

@@ -16,12 +16,14 @@ from meddc_bench import actions
 from meddc_bench.adapters import Caller, StageFailure, failure
 from meddc_bench.contracts import (
     Answer,
+    Budget,
     Environment,
     Message,
     Patient,
     PatientView,
     Policy,
     PolicyView,
+    Render,
     Reply,
     Step,
     Visit,
@@ -62,7 +64,7 @@ class Rollout:
         """What the policy sees now."""
         visit = self._visit
         turns = tuple(self._turns)
-        render = functools.partial(policy_messages, self._task, turns, dict(self._notes), visit)
+        render = _once(policy_messages, self._task, turns, dict(self._notes), visit.budgets)
         return PolicyView(turns, visit.menu, visit.budgets, visit.phase, self._policy_seed, self._case.language, render)
 
     @property
@@ -128,7 +130,7 @@ class Rollout:
     async def _ask_patient(self, question: str) -> None:
         case = self._case
         turns = tuple(self._turns)
-        render = functools.partial(patient_messages, self._task, case, turns, question, self._mode)
+        render = _once(patient_messages, self._task, case, turns, question, self._mode)
         view = PatientView(
             case.context, case.facts, frozenset(self._used), turns, question, self._mode,
             derive_seed(self._patient_seed, self._rounds), case.language, render,
@@ -138,6 +140,9 @@ class Rollout:
             text, thought = actions.split_reasoning(clean(answer.text))
             if not text:
                 raise PatientError("the patient's answer is empty")
+            limit = self._task.config.protocol.max_turn_chars
+            if len(text) > limit:
+                raise PatientError(f"the patient's answer is longer than {limit} characters")
         except Exception as error:  # recorded as this record's outcome
             raise failure(error, PatientError) from error
         known, checks = check_answer(case, answer, text)
@@ -175,6 +180,15 @@ async def _acting(caller: Caller, method: Callable[..., Any], view: PolicyView, 
         return await caller.call(method, view, returns=returns)
     except Exception as error:  # recorded as this record's outcome
         raise failure(error, PolicyError) from error
+
+
+def _once(render: Callable[..., tuple[Message, ...]], *args: Any) -> Render:
+    """Render when asked; what it renders from is no attribute of what an adapter gets."""
+
+    def messages() -> tuple[Message, ...]:
+        return render(*args)
+
+    return messages
 
 
 def history_hash(history: History) -> str:
@@ -228,11 +242,11 @@ def _different(raw: str, text: str) -> str | None:
 
 
 def policy_messages(
-    task: Task, turns: tuple[Turn, ...], notes: Mapping[str, Note], visit: Visit
+    task: Task, turns: tuple[Turn, ...], notes: Mapping[str, Note], budgets: Mapping[str, Budget]
 ) -> tuple[Message, ...]:
     """Render the policy's messages: they only grow, roles alternate, the newest states budget and phase."""
     prompts = prompts_for(task.config.templates, task.config.language, task.path.parent)
-    total = visit.budgets["questions"].total
+    total = budgets["questions"].total
     system = prompts.render("doctor_system", {"budget": total, "top_k": task.config.protocol.top_k})
     messages = [Message("system", system)]
     observed: list[Turn] = []

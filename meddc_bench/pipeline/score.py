@@ -14,6 +14,7 @@ import numpy as np
 from meddc_bench.contracts import Metric, Unit
 from meddc_bench.records import Assignment, Axis, Pair, Score
 
+_SLACK = 1e-9
 MOST_WRONG = 20
 """Wrong predictions an axis that the lower bound reckons with."""
 
@@ -89,7 +90,7 @@ def column(
         reason = missing[0].reason if missing else "no case has references for it"
         return Column((), (), None, None, 0, len(missing), bounds, reason)
     sums = _sums(measured)
-    values = [float(one) for one in metric.aggregate(sums)]
+    values = _aggregated(metric, sums, len(repeats))
     per_run = tuple(_row(sums, row) for row in range(len(repeats)))
     scores = tuple(_score(value, len(measured[row]), per_run[row]) for row, value in enumerate(values))
     mean, sd = mean_and_sd([score.value for score in scores if score.value is not None])
@@ -113,6 +114,22 @@ def _sums(measured: Sequence[Sequence[Mapping[str, float]]]) -> dict[str, np.nda
     """Add statistics per repeat, exactly rounded, so that the order of cases cannot matter."""
     names = next(iter(statistics[0] for statistics in measured if statistics))
     return {name: np.array([math.fsum([one[name] for one in found]) for found in measured]) for name in names}
+
+
+def _aggregated(metric: Metric, sums: Mapping[str, np.ndarray], rows: int) -> list[float]:
+    """Aggregate sums into one value a repeat.
+
+    Raises:
+        ValueError: not one real number a repeat, or one outside the metric's range.
+    """
+    found = np.asarray(metric.aggregate(sums))
+    if found.shape != (rows,) or not np.issubdtype(found.dtype, np.floating):
+        raise ValueError(f"aggregate gave {found.dtype} of shape {found.shape}, expected {rows} real numbers")
+    low, high = metric.range
+    for value in found:
+        if not math.isnan(value) and not low - _SLACK <= value <= high + _SLACK:
+            raise ValueError(f"aggregate gave {value}, outside its range {metric.range}")
+    return [float(one) for one in found]
 
 
 def _score(value: float, measured: int, sums: Mapping[str, float]) -> Score:

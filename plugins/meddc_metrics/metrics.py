@@ -49,6 +49,11 @@ class CountMetric:
     def needs(self) -> tuple[str, ...]:
         return (self.axis,)
 
+    @property
+    def shares(self) -> str:
+        """Precision, recall and F1 of one axis add the same counts."""
+        return f"counts {self.axis}"
+
     def case(self, unit: Unit) -> Statistics | None:
         found = unit.assignments.get(self.axis)
         if found is None or not (found.tp + found.fn or found.volunteered):

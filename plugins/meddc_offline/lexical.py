@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from meddc_bench.contracts import Context, Found, JudgeView, Options, Reference
 from meddc_bench.records import Edge, Item, Turn
-from meddc_bench.text import contains, similarity
+from meddc_bench.text import contains, same, similarity
 from meddc_offline.judging import coverage, plans, prose, relations, telling
 from meddc_offline.judging.units import need_units
 
@@ -104,9 +105,23 @@ _RELATIONS = {"full": "同一诊断", "core": "同一疾病，限定或亚型不
 _REASONS = {"same": "同义", "narrower": "更具体"}
 
 
+_SEVERAL = re.compile(
+    r"[/／|｜;；]|\bvs\b|vs\.?|[？?]|可疑|待排|(?:伴|合并|并发).*(?:伴|合并|并发)|[：:].*、", re.IGNORECASE
+)
+
+
+def _offers_several(prediction: str, reference: Reference) -> bool:
+    """Say whether a prediction lists alternatives or many names in one, which name no diagnosis."""
+    if any(same(prediction, name) for name in (reference.text, *reference.synonyms)):
+        return False
+    return _SEVERAL.search(prediction) is not None
+
+
 def _covers(axis: str, prediction: str, reference: Reference) -> str | None:
     """Say why a prediction covers a reference; None when it does not."""
     if axis == "diagnosis":
+        if _offers_several(prediction, reference):
+            return None
         return _REASONS.get(relations.relation(prediction, reference.text, reference.synonyms))
     return plans.covers(prediction, reference.text, reference.synonyms, axis)
 

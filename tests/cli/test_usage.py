@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from meddc_harness import World, write_task
 
+from meddc_bench.cli import main
+
 Words = tuple[str, ...]
 RUN = ("run", "-t", "TASK", "--policy", "asker")
 
@@ -158,3 +160,13 @@ def test_the_same_case_file_twice_is_no_silent_choice(here: World, capsys: pytes
     write_task(here.root / "other", 1, name="small")
     assert here.cli("ls", "--include-path", str(here.root)) == 0
     assert "the name 'small' is already taken by" in capsys.readouterr().err
+
+
+def test_what_no_one_foresaw_is_one_line_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "results.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(SystemExit) as left:
+        main(["show", "results", str(tmp_path)])
+    assert left.value.code in (1, 2)
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert "Traceback" not in said

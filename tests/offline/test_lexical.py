@@ -208,3 +208,22 @@ def test_every_step_answers_an_empty_view_in_its_vocabulary_and_repeats_itself()
         first, second = (asyncio.run(Lexical().judge(replace(view, step=step))) for _ in range(2))
         assert first == second
         assert all(edge.level in LEVELS[step] for edge in first.edges)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "急性心梗/主动脉夹层",
+        "急性心梗vs主动脉夹层",
+        "急性心梗伴主动脉夹层伴肺栓塞",
+        "胸痛：急性心梗、主动脉夹层",
+        "急性心梗？",
+        "急性心梗待排",
+    ],
+)
+def test_many_names_in_one_prediction_get_around_no_limit(listed):
+    view = JudgeView(
+        "cover_items", "diagnosis", 0, items=(Item(id="p0", text=listed),),
+        references=(Reference("g0", "急性心肌梗死", ("急性心梗",)),),
+    )  # fmt: skip
+    assert asyncio.run(Lexical().judge(view)).edges == ()
