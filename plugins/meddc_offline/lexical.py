@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from meddc_bench.contracts import Context, Found, JudgeView, Options, Reference
 from meddc_bench.records import Edge, Item, Turn
-from meddc_bench.text import contains, same, similarity
+from meddc_bench.text import contains, normalise, similarity
 from meddc_offline.judging import coverage, plans, prose, relations, telling
 from meddc_offline.judging.units import need_units
 
@@ -112,7 +112,7 @@ _SEVERAL = re.compile(
 
 def _offers_several(prediction: str, reference: Reference) -> bool:
     """Say whether a prediction lists alternatives or many names in one, which name no diagnosis."""
-    if any(same(prediction, name) for name in (reference.text, *reference.synonyms)):
+    if any(normalise(prediction) == normalise(name) for name in (reference.text, *reference.synonyms)):
         return False
     return _SEVERAL.search(prediction) is not None
 
