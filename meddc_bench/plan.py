@@ -8,9 +8,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from meddc_bench.campaign import Campaign, Role
+from meddc_bench.contracts import JudgeStep
 from meddc_bench.errors import UsageError, suggest
 from meddc_bench.fingerprint import chain, digest
 from meddc_bench.prompts import prompts_for
@@ -23,6 +24,10 @@ CORE_REVISION = "1"
 """Bumped when the core's own behaviour changes a record: rollout, view, checks."""
 
 _CONDITIONS = RESERVED["reader"]
+
+
+JUDGE_TEMPLATES = ("judge_system", *(f"judge_{step}" for step in get_args(JudgeStep) if step != "grade_diagnoses"))
+"""The prompts of the judge in this protocol."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,8 @@ class TaskBench:
         protocol = self.task.config.protocol
         return digest(
             ["evidence", CORE_REVISION, self.seed, label, judge.identity, protocol.volunteered,
-             protocol.empty_on_failure, protocol.top_k]
+             protocol.empty_on_failure, protocol.top_k,
+             self.templates(*JUDGE_TEMPLATES)]
         )  # fmt: skip
 
     @functools.cache  # noqa: B019

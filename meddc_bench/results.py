@@ -14,7 +14,7 @@ from typing import Any
 from meddc_bench.contracts import Metric
 from meddc_bench.fingerprint import digest
 from meddc_bench.pipeline.score import Cell, Column, Statistics, column
-from meddc_bench.plan import CORE_REVISION, TaskBench
+from meddc_bench.plan import CORE_REVISION, JUDGE_TEMPLATES, TaskBench
 from meddc_bench.records import DIMENSIONS, MEASURED, Axis
 from meddc_bench.registry import Registry
 from meddc_bench.scorer import Measured, Row, Scorer, rows
@@ -28,7 +28,7 @@ def results(
     store: Store, benches: Iterable[TaskBench], registry: Registry, *, complete: bool = True, predict_only: bool = False
 ) -> dict[str, Any]:
     """Compute everything `results.json` holds; with `predict_only` the histories' outcomes alone."""
-    with _no_collection():
+    with _no_collection(), store.mapped():
         return _results(store, benches, registry, complete=complete, predict_only=predict_only)
 
 
@@ -140,7 +140,7 @@ def fingerprint(bench: TaskBench, row: Row, adapter: Adapter, metric: Metric) ->
         "templates": bench.templates("doctor_system", "doctor_message", "patient_system", "patient_message"),
     }  # fmt: skip
     if metric.needs:
-        parts["judge"] = [row.judge.identity, protocol.empty_on_failure]
+        parts["judge"] = [row.judge.identity, protocol.empty_on_failure, bench.templates(*JUDGE_TEMPLATES)]
         parts["references"] = [[bench.axis_digest(axis, case.id) for axis in metric.needs] for case in bench.cases]
     if "trajectory" in metric.needs:
         parts["volunteered"] = protocol.volunteered

@@ -12,16 +12,21 @@ from typing import Any
 import msgspec
 
 from meddc_bench.adapters import Caller, StageFailure, failure
-from meddc_bench.contracts import LEVELS, Found, Judge, JudgeView, Reference
+from meddc_bench.contracts import LEVELS, Found, Judge, JudgeView, Message, Reference, Render
 from meddc_bench.errors import JudgeError
 from meddc_bench.fingerprint import derive_seed
 from meddc_bench.pipeline.sighting import before_summary
+from meddc_bench.prompts import prompts_for
 from meddc_bench.records import Axis, Case, Dimension, Edge, Evidence, History, Item, Reading, Target, Turn
 from meddc_bench.task import Task
 from meddc_bench.text import clean, contains, squash
 
 _HAVE_FALLBACKS = frozenset({"align_questions", "volunteered"})
 """Steps whose failure falls back to a string rule (Table S3)."""
+_AXIS_NAMES: dict[Axis, str] = {
+    "diagnosis": "诊断", "trajectory": "问诊", "tests": "检查", "treatment": "治疗", "medication": "用药",
+    "lifestyle": "生活方式", "guidance": "就医指导",
+}  # fmt: skip
 _LONG_ENOUGH = 6
 _MAX_ITEMS = 200
 
@@ -31,7 +36,7 @@ class Panel:
 
     def __init__(self, judge: Judge, task: Task, axis: Axis, *, seed: int, caller: Caller):
         self._judge, self._axis, self._seed, self._caller = judge, axis, seed, caller
-        self._language = task.config.language
+        self._task = task
         self._protocol = task.config.protocol
         self.steps: dict[str, str] = {}
         self.raw: dict[str, str] = {}
@@ -43,9 +48,10 @@ class Panel:
         Raises:
             StageFailure: the judge failed, unless the protocol takes an empty answer for it.
         """
-        view = JudgeView(
-            step, self._axis, derive_seed(self._seed, step), self._language, top_k=self._protocol.top_k, **fields
-        )
+        language = self._task.config.language
+        render = _once(judge_messages, self._task, step, self._axis, fields)
+        seed = derive_seed(self._seed, step)
+        view = JudgeView(step, self._axis, seed, language, top_k=self._protocol.top_k, render=render, **fields)
         try:
             found: Found = await self._caller.call(self._judge.judge, view, returns=Found)
         except Exception as error:  # recorded as this record's outcome
@@ -59,6 +65,25 @@ class Panel:
         self.model = clean(found.model) if found.model else self.model
         items = tuple(_clean_item(item) for item in found.items)
         return Found(items, tuple(_clean_edge(edge) for edge in found.edges))
+
+
+def _once(render: Callable[..., tuple[Message, ...]], *args: Any) -> Render:
+    def messages() -> tuple[Message, ...]:
+        return render(*args)
+
+    return messages
+
+
+def judge_messages(task: Task, step: str, axis: Axis, fields: Mapping[str, Any]) -> tuple[Message, ...]:
+    """Render the prompt of one judge step."""
+    prompts = prompts_for(task.config.templates, task.config.language, task.path.parent)
+    nothing: dict[str, Any] = {"text": "", "turns": (), "items": (), "references": ()}
+    asked = {"step": step, "axis": axis, "dimension": _AXIS_NAMES[axis], "top_k": task.config.protocol.top_k}
+    values = {**nothing, **fields, **asked}
+    return (
+        Message("system", prompts.render("judge_system", values)),
+        Message("user", prompts.render(f"judge_{step}", values)),
+    )
 
 
 async def judge_trajectory(
