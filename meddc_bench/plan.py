@@ -111,6 +111,7 @@ class TaskBench:
     def _by_id(self) -> dict[str, Case]:
         return {case.id: case for case in self.cases}
 
+    @functools.cache  # noqa: B019
     def templates(self, *names: str) -> str:
         config = self.task.config
         return prompts_for(config.templates, config.language, self.task.path.parent).digest(*names)

@@ -166,7 +166,7 @@ class Scorer:
             proposed = self._store.record(record_id, self._kind) if state == "scored" else None
             if proposed is None:
                 return (state, self._store.entry(record_id).reason) if state else ("infra_failed", NOT_DONE)
-            known = proposed, assign(proposed, head.first_summary)
+            known = proposed, assign(proposed, head.first_summary, lists=self._kind is Evidence)
             if axis == "trajectory" and len(self._bench.conditions) > 1:
                 self._trajectories[record_id] = known
         evidence[axis], assignments[axis] = known

@@ -58,7 +58,7 @@ def _augment(prediction: int, edges: Sequence[Sequence[int]], owner: dict[int, i
         path.append((owner[reference], iter(edges[owner[reference]])))
 
 
-def assign(evidence: Evidence, first_summary: int | None = None) -> Assignment:
+def assign(evidence: Evidence, first_summary: int | None = None, *, lists: bool = True) -> Assignment:
     """Assign one axis.
 
     On the trajectory axis questions in or after the first summary round are dropped; a question without a round stays a
@@ -79,13 +79,12 @@ def assign(evidence: Evidence, first_summary: int | None = None) -> Assignment:
     if evidence.edges:
         adjacency, excluded = _adjacency(evidence, items, references)
         owner = maximum_matching(adjacency, _order(items) if trajectory else range(len(items)))
-    taken = set(owner.values())
     return Assignment(
         axis=evidence.axis,
         pairs=tuple([_pair(items[row], references[target], trajectory) for target, row in owner.items()]),
         excluded=excluded,
-        unmatched_predictions=tuple([item.id for index, item in enumerate(items) if index not in taken]),
-        unmatched_references=tuple([one for index, one in enumerate(references) if index not in owner]),
+        unmatched_predictions=_left(tuple(item.id for item in items), set(owner.values())) if lists else (),
+        unmatched_references=_left(references, set(owner)) if lists else (),
         volunteered=evidence.volunteered,
         dropped=dropped,
         tp=len(owner),
@@ -121,13 +120,19 @@ def _adjacency(
     return adjacency, tuple(excluded)
 
 
+def _left(names: Sequence[str], taken: set[int]) -> tuple[str, ...]:
+    return tuple(name for index, name in enumerate(names) if index not in taken)
+
+
 def _pair(item: Item, reference: str, trajectory: bool) -> Pair:
     return Pair(prediction=item.id, reference=reference, round=item.round if trajectory else None)
 
 
-def _before(items: Sequence[Item], first_summary: int) -> tuple[tuple[Item, ...], tuple[str, ...]]:
-    kept = tuple(item for item in items if item.round is None or item.round < first_summary)
-    return kept, tuple(item.id for item in items if item.round is not None and item.round >= first_summary)
+def _before(items: tuple[Item, ...], first_summary: int) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    late = {item.id for item in items if item.round is not None and item.round >= first_summary}
+    if not late:
+        return items, ()
+    return tuple(item for item in items if item.id not in late), tuple(item.id for item in items if item.id in late)
 
 
 def _order(items: Sequence[Item]) -> list[int]:
