@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -47,6 +48,7 @@ def _trimmed(text: str, start: int, end: int) -> Span | None:
     return Span(start, end, text[start:end]) if end > start else None
 
 
+@lru_cache(maxsize=16384)
 def sentences(text: str) -> tuple[Span, ...]:
     """Cut a text into sentences with their end marks; decimals and list numbers stay whole."""
     found, start, at = [], 0, 0
@@ -63,6 +65,7 @@ def sentences(text: str) -> tuple[Span, ...]:
     return tuple(span for span in found if span is not None)
 
 
+@lru_cache(maxsize=16384)
 def clauses(text: str, separators: str = "，,：:") -> tuple[Span, ...]:
     """Cut a text at commas, colons and sentence ends, never inside brackets, numbers or 、-enumerations."""
     found = []

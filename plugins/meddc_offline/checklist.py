@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from meddc_bench.contracts import Call, Context, Options, PolicyView, Reply
 from meddc_offline.chart import Chart
@@ -27,6 +28,7 @@ _LIFESTYLE: Mapping[str, tuple[str, ...]] = {
     "皮肤科": ("避免搔抓和刺激", "避免可疑过敏原"),
     "精神心理科": ("规律作息", "适度运动"),
 }
+_MOST_PLANNED = 4096
 _PLAIN_LIFESTYLE = ("注意休息", "清淡饮食")
 
 
@@ -34,10 +36,23 @@ class Checklist:
     """Plans every turn from the complaint and the answers so far."""
 
     def __init__(self, options: Options | None = None, context: Context | None = None) -> None:
-        pass
+        self._planned: dict[Any, Reply] = {}
 
     async def act(self, view: PolicyView) -> Reply:
         """Ask the next questions, or diagnose when nothing is worth asking or only that is left."""
+        key = (
+            tuple((turn.role, turn.kind, turn.round, turn.text) for turn in view.turns),
+            may_ask(view),
+            per_turn(view),
+        )
+        if key not in self._planned:
+            if len(self._planned) >= _MOST_PLANNED:
+                self._planned.clear()
+            self._planned[key] = self._plan(view)
+        return self._planned[key]
+
+    def _plan(self, view: PolicyView) -> Reply:
+        """Plan from the turns alone: the same turns, as in another repeat, have the same plan."""
         interview = Interview(view.turns)
         if may_ask(view):
             chosen = interview.choose(per_turn(view))

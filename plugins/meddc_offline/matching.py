@@ -214,11 +214,12 @@ class FactIndex:
             names = frozenset({f"#{fact.topic}"}).union(*layers, item.parts, item.signs, item.pairs, item.chars)
             for name in names:
                 self._counts[name] = self._counts.get(name, 0) + 1
+        most = math.log(max(2, len(facts)))
+        self._rarity = {name: max(0.0, 1.0 - math.log(count) / most) for name, count in self._counts.items()}
 
     def rarity(self, name: str) -> float:
         """Weigh a feature by how few of the facts have it: 1 for one fact, falling to 0 when all have it."""
-        total = max(2, len(self.facts))
-        return max(0.0, 1.0 - math.log(self._counts.get(name, 1)) / math.log(total))
+        return self._rarity.get(name, 1.0)
 
     def grade(self, question: str, part: str | None = None) -> list[Grade]:
         """Grade every fact as an answer to a question, or to a part of it, best first (ties in recorded order)."""
