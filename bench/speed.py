@@ -78,7 +78,7 @@ def _rescored(found: dict[str, Any], what: str, *, bounded: bool = False) -> Non
 
 def imported() -> None:
     """Score the AI Hospital histories offline."""
-    data = ROOT.parent / "shared" / "data" / "ai_hospital"
+    data = Path(os.environ.get("MEDDC_DATA") or ROOT.parent / "shared" / "data") / "ai_hospital"
     if not data.is_dir():
         print("imported: the public data are not beside the project: skipped")
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from meddc_bench.pipeline.sighting import before_summary
 
 from .made import Result, run
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data" / "ai_hospital"
+DATA = Path(os.environ.get("MEDDC_DATA") or Path(__file__).parents[3] / "shared" / "data") / "ai_hospital"
 TAG = re.compile(r"[<＜]\s*(?:对|结束|医生|检查员)|对(?:医生|检查员)讲|(?:^|[。！？\s])结束[。！]?$")
 
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the public extract is not here")

@@ -1,13 +1,14 @@
 """Where a doctor names the diagnosis before the summary (scenario 24)."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from meddc_bench.text import asserted_diagnosis, mask_assertions
 
-DATA = Path(__file__).parents[3] / "shared" / "data" / "ai_hospital"
+DATA = Path(os.environ.get("MEDDC_DATA") or Path(__file__).parents[3] / "shared" / "data") / "ai_hospital"
 ASSERTED = [
     "您的诊断为急性胆囊炎，需要住院。",
     "根据您的描述，您可能患有急性支气管炎。",
