@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from meddc_bench.errors import StoreError
-from meddc_bench.records import Key, Outcome, Record, Stage, TraceStep, Usage
+from meddc_bench.records import Key, Outcome, Record, Stage, TraceStep
 from meddc_bench.text import clean
 
 RECORDS = "records.jsonl"
@@ -54,7 +54,7 @@ class Head(Record, frozen=True):
 
 
 class Entry(Record, frozen=True, kw_only=True):
-    """A line of the store without its record: who it belongs to, how it went, and what it cost."""
+    """A line of the store without its record: who it belongs to and how it went."""
 
     stage: Stage
     id: str
@@ -62,7 +62,6 @@ class Entry(Record, frozen=True, kw_only=True):
     key: Key
     reason: str | None = None
     attempts: int = 1
-    usage: Usage | None = None
     head: Head | None = None
 
 
@@ -374,14 +373,10 @@ class Store:
                 end = size if end < 0 else end
                 found = _whole(data[start : min(end, start + 120)], data[max(start, end - 20) : end])
                 if found is not None:
-                    self._note(*_located(found, start, end + 1 - start))
+                    self._note(found[0], start, end + 1 - start, found[1])
                 elif end > start:
                     self.torn += 1
                 start = end + 1
-
-
-def _located(found: tuple[str, str], start: int, length: int) -> tuple[str, int, int, str]:
-    return found[0], start, length, found[1]
 
 
 def _whole(head: bytes, tail: bytes) -> tuple[str, str] | None:

@@ -20,8 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from meddc_bench.contracts import LEVELS, Context, Found, InputFile, JudgeView, Options, Reference
 from meddc_bench.errors import InputError
 from meddc_bench.records import Edge, Item, Turn
-from meddc_bench.text import contains, question_units, squash
+from meddc_bench.text import contains, squash
 from meddc_offline.judging import prose
+from meddc_offline.judging.units import need_units
 
 MODEL = "replay"
 
@@ -117,7 +118,7 @@ def _questions(sheet: _Sheet, view: JudgeView) -> tuple[Item, ...]:
     found: list[Item] = []
     for turn in view.turns:
         held = sheet.questions.get(squash(turn.text))
-        texts = held if held is not None else tuple(unit.quote for unit in question_units(turn.text))
+        texts = held if held is not None else tuple(unit.quote for unit in need_units(turn.text))
         for text in texts:
             quote = text if contains(turn.text, text) else None
             found.append(Item(id=f"u{len(found)}", text=text, quote=quote, turn=turn.index, round=turn.round))

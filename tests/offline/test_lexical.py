@@ -227,3 +227,11 @@ def test_many_names_in_one_prediction_get_around_no_limit(listed):
         references=(Reference("g0", "急性心肌梗死", ("急性心梗",)),),
     )  # fmt: skip
     assert asyncio.run(Lexical().judge(view)).edges == ()
+
+
+def test_where_one_dares_not_go_is_no_site_of_a_pain():
+    target = Reference("q1", "有没有因此不敢去哪里？", inquiry_type="severity", facts=("我现在不敢一个人坐地铁。",))
+    found = ask(
+        "cover_targets", "trajectory", items=(Item(id="u0", text="具体在胸口哪个位置？"),), references=(target,)
+    )
+    assert found.edges == ()
