@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 import queue
 import threading
@@ -13,7 +14,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from meddc_bench.errors import StageError, UsageError
+from meddc_bench.errors import CostLimitError, EndpointError, StageError, StoreError, UsageError
 from meddc_bench.text import clean
 
 _CORE = Path(__file__).resolve().parent
@@ -95,7 +96,7 @@ class Caller:
             TypeError: the adapter gave something else.
             TimeoutError: it took longer than the limit.
         """
-        if self._timeout is None:
+        if self._timeout is None or _times_its_attempts(method):
             result = await self._run(method, args)
         else:
             try:
@@ -123,6 +124,12 @@ class Caller:
         return await _contained(result) if inspect.isawaitable(result) else result
 
 
+def _times_its_attempts(method: Callable[..., Any]) -> bool:
+    """Tell whether an adapter limits each attempt itself, so that waiting for a retry is not its time."""
+    inner = method.func if isinstance(method, functools.partial) else method
+    return bool(getattr(getattr(inner, "__self__", None), "times_its_attempts", False))
+
+
 async def _contained(result: Awaitable[Any]) -> Any:
     """Await what an adapter gave; it can end neither the program nor the task it is called from."""
     try:
@@ -137,20 +144,24 @@ async def _contained(result: Awaitable[Any]) -> Any:
 
 
 class StageFailure(Exception):
-    """Carries a stage's outcome and reason to whoever records it."""
+    """Carries a stage's outcome and reason to whoever records it; `may_pass` where another try may end otherwise."""
 
-    def __init__(self, outcome: str, reason: str):
+    def __init__(self, outcome: str, reason: str, *, may_pass: bool = False):
         super().__init__(reason)
-        self.outcome, self.reason = outcome, reason
+        self.outcome, self.reason, self.may_pass = outcome, reason, may_pass
 
 
 def failure(error: Exception, allowed: type[StageError]) -> StageFailure:
-    """Attribute an exception: the role's own error to the role, anything else to the infrastructure."""
+    """Attribute an exception: the role's own error and what its model wrote to the role, the rest to the infrastructure."""
     if isinstance(error, allowed):
         return StageFailure(allowed.outcome, _words(error))
-    if isinstance(error, UsageError):  # a file or an option is wrong: nothing further can go well
+    if isinstance(error, EndpointError):  # it had its retries
+        outcome = allowed.outcome if error.kind in EndpointError.OF_THE_ROLE else "infra_failed"
+        return StageFailure(outcome, _words(error))
+    if isinstance(error, UsageError | CostLimitError | StoreError):  # nothing further can go well
         raise error
-    return StageFailure("infra_failed", f"{type(error).__name__}: {_words(error)}{raised_at(error)}")
+    words = f"{type(error).__name__}: {_words(error)}{raised_at(error)}"
+    return StageFailure("infra_failed", words, may_pass=True)
 
 
 def raised_at(error: BaseException) -> str:

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from meddc_bench import yamlfile
 from meddc_bench.errors import UsageError, suggest
+from meddc_bench.records import CONDITIONS
 from meddc_bench.task import Config
 
 LABEL = r"^[a-z0-9._-]{1,64}$"
@@ -51,13 +52,29 @@ class Campaign(Config):
     limit: int | None = Field(None, ge=1, description="Only the first N cases of each task.")
     protocol: ProtocolChoices = ProtocolChoices()
     max_connections: int = Field(16, ge=1, le=4096, description="Consultations in progress at once.")
-    max_retries: int = Field(2, ge=0, le=100, description="Retries of infrastructure failures.")
-    timeout: float | None = Field(None, gt=0, allow_inf_nan=False, description="Seconds an adapter's call may take.")
+    max_retries: int | None = Field(
+        None, ge=0, le=100, description="Retries of infrastructure failures: of an endpoint's call 8, of others 2."
+    )
+    timeout: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Seconds an adapter's call, or an attempt at an endpoint, may take.",
+    )
+    prices: str | None = Field(None, description="Price table: MODEL: {prompt: 2.0, completion: 8.0} a million tokens.")
+    cost_limit: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Stop when the calls have cost more, in the price table's currency.",
+    )
     predict_only: bool = Field(False, description="Roll out only.")
     output_path: str | None = Field(None, description="Run folder.")
 
 
-HOW: frozenset[str] = frozenset({"max_connections", "max_retries", "timeout", "output_path", "include_path"})
+HOW: frozenset[str] = frozenset(
+    {"max_connections", "max_retries", "timeout", "output_path", "include_path", "prices", "cost_limit"}
+)
 """Keys that say how to run, not what is measured."""
 
 
@@ -94,9 +111,7 @@ def build(data: Mapping[str, Any]) -> Campaign:
 
 def _check_condition(role: Role) -> None:
     """Keep the conditions `emitted` and `own` apart from readers: they have no options and only their own labels."""
-    from meddc_bench.registry import RESERVED  # here, so that `--help` loads neither plugins nor numpy
-
-    reserved = RESERVED["reader"]
+    reserved = CONDITIONS
     if role.name in reserved and role.options:
         raise UsageError(f"reader {role.name!r} is a condition of the core and has no options")
     if role.name != role.label and not reserved.isdisjoint((role.name, role.label)):
@@ -114,13 +129,14 @@ def parse_roles(kind: str, names: Sequence[str], arguments: Sequence[str]) -> li
     labels = [role["label"] for role in roles]
     for argument in arguments:
         label, given = _split_label(argument, labels)
-        if label is None and len(roles) != 1:
+        open_to = [role for role in roles if role["name"] not in CONDITIONS] or roles
+        if label is None and len(open_to) != 1:
             shown = _without_values(argument)
             raise UsageError(
                 f"--{kind}-args {shown}: there is {'no' if not roles else 'more than one'} {kind}; "
                 f"write LABEL:{shown}" + (f" with one of {', '.join(labels)}" if labels else "")
             )
-        role = roles[0] if label is None else roles[labels.index(label)]
+        role = open_to[0] if label is None else roles[labels.index(label)]
         role["options"].update(_options(kind, given))
     return roles
 

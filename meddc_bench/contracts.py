@@ -43,6 +43,7 @@ from meddc_bench.records import (
     Turn,
     Usage,
 )
+from meddc_bench.records import Decoding as Decoding
 
 PROJECT = "meddc_bench"
 API_VERSION = 1
@@ -172,15 +173,6 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoding:
-    """Sampling fields sent with a generation; None leaves the endpoint's default."""
-
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Completion:
     """A generation: text with the reasoning kept apart."""
 
@@ -220,6 +212,7 @@ class PatientView(_Rendered):
     mode: str
     seed: int
     language: str = "zh"
+    decoding: Decoding = field(default=Decoding(), kw_only=True)
     render: Render | None = field(default=None, repr=False, compare=False)
 
 
@@ -257,6 +250,7 @@ class ReaderView(_Rendered):
     seed: int
     language: str = "zh"
     top_k: int = 5
+    decoding: Decoding = field(default=Decoding(), kw_only=True)
     render: Render | None = field(default=None, repr=False, compare=False)
 
 
@@ -322,6 +316,7 @@ class JudgeView(_Rendered):
     items: tuple[Item, ...] = ()
     references: tuple[Reference, ...] = ()
     top_k: int = 5
+    decoding: Decoding = field(default=Decoding(), kw_only=True)
     render: Render | None = field(default=None, repr=False, compare=False)
 
 

@@ -5,6 +5,8 @@ MedDDCError
 │   └── InputError      a file the user gave: path, line, key                    exit 2
 ├── StoreError          a run folder that cannot be read, written or locked      exit 1
 ├── PluginError         a distribution that broke its contract                   exit 2
+├── CostLimitError      the run has become dearer than allowed; it stops         exit 3
+├── EndpointError       a language model's endpoint gave nothing usable: which kind of failure
 └── StageError          raised inside a stage, recorded as that stage's outcome
     ├── PolicyError     -> policy_failed
     ├── PatientError    -> patient_failed
@@ -17,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from typing import ClassVar, Literal
 
 
 class MedDDCError(Exception):
@@ -54,6 +57,32 @@ class PluginError(MedDDCError):
     def __init__(self, plugin: str, message: str):
         super().__init__(f"plugin {plugin}: {message}")
         self.plugin, self.message = plugin, message
+
+
+class CostLimitError(MedDDCError):
+    """The calls of a run have cost more than --cost-limit allows."""
+
+    exit_code = 3
+
+
+Fault = Literal["auth", "quota", "permanent", "transient", "context", "refusal", "blank", "cut", "unparsable"]
+"""How an endpoint can fail: its key, its purse, the request, itself; or what the model wrote."""
+
+
+class EndpointError(MedDDCError):
+    """A language model's endpoint gave nothing usable, after its retries; `retry_after` is in seconds.
+
+    What lies with the model or with what it was asked (`context`, `refusal`, `blank`, `cut`, `unparsable`) becomes the
+    outcome of the role it plays; everything else is the infrastructure's.
+    """
+
+    UNUSABLE: ClassVar[frozenset[str]] = frozenset({"blank", "cut", "unparsable"})
+    RETRIED: ClassVar[frozenset[str]] = UNUSABLE | {"transient"}
+    OF_THE_ROLE: ClassVar[frozenset[str]] = UNUSABLE | {"context", "refusal"}
+
+    def __init__(self, kind: Fault, message: str, *, retry_after: float | None = None):
+        super().__init__(f"{kind}: {message}")
+        self.kind, self.message, self.retry_after = kind, message, retry_after
 
 
 class StageError(MedDDCError):

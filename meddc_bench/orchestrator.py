@@ -10,7 +10,7 @@ import asyncio
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +18,9 @@ import msgspec
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
 
 from meddc_bench.adapters import Caller, StageFailure, raised_at
-from meddc_bench.errors import PluginError, StoreError, UsageError
+from meddc_bench.errors import CostLimitError, PluginError, StoreError, UsageError
 from meddc_bench.fingerprint import derive_seed
+from meddc_bench.llm.session import Session, running
 from meddc_bench.pipeline.judge import judge_reading, judge_trajectory
 from meddc_bench.pipeline.read import read_emitted, read_own, read_with
 from meddc_bench.pipeline.rollout import Rollout, doctor_hash, history_hash, roll_out
@@ -46,6 +47,8 @@ class Progress:
     reasons: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
     stopped: str | None = None
+    retries: int = 0
+    cost: float | None = None
     closing: list[str] = field(default_factory=list)
     """What went wrong when adapters were closed; no record depends on it."""
 
@@ -60,11 +63,12 @@ class Orchestrator:
     def __init__(
         self, store: Store, *, width: int = 16, retries: int = 2, timeout: float | None = None,
         predict_only: bool = False, fail_after: int | None = None,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: Callable[[Progress], None] | None = None, session: Session | None = None,
     ):  # fmt: skip
         self._store, self._keys = store, Keys()
         self._disk, self._synced = asyncio.Lock(), 0
         self._width, self._retries = width, retries
+        self._session = session or Session(max_connections=width)
         self._caller = Caller(width, timeout)
         self._predict_only, self._fail_after = predict_only, fail_after
         self._on_progress = on_progress or (lambda _: None)
@@ -93,7 +97,7 @@ class Orchestrator:
             asyncio.run(self._run(jobs(), benches))
         except asyncio.CancelledError:
             self.progress.interrupted = True
-        except TooManyFailures as error:
+        except (TooManyFailures, CostLimitError) as error:
             self.progress.stopped = str(error)
         return self.progress
 
@@ -117,7 +121,7 @@ class Orchestrator:
     async def _run(self, work: Iterator[Job], benches: list[TaskBench]) -> None:
         main = asyncio.current_task()
         assert main is not None
-        with _Signals(main):
+        with _Signals(main), running(self._session):
             try:
                 async with asyncio.TaskGroup() as group:
                     for _ in range(self._width):
@@ -126,6 +130,7 @@ class Orchestrator:
                 raise _first(errors) from None
             finally:
                 await self._close(benches)
+                await self._session.aclose()
 
     async def _close(self, benches: list[TaskBench]) -> None:
         for adapter in _adapters(benches):
@@ -145,6 +150,7 @@ class Orchestrator:
             before = made.total()
             await self._do(job)
             self.progress.done += 1
+            self.progress.retries, self.progress.cost = self._session.retries, self._session.cost
             self._on_progress(self.progress)
             if made.total() != before:
                 await asyncio.sleep(0)
@@ -159,19 +165,28 @@ class Orchestrator:
         """Make the readings and the evidence of a history that is in the store."""
         bench, case = job.bench, job.case
         loaded = _Lazy(self._store, history_id, history)
-        if case.scored_targets:
-            for judge in bench.judges:
-                for ask in range(bench.asks):
-                    await self._trajectory(job, judge, ask, history_id, loaded)
-        for condition in bench.conditions:
-            reading_id = bench.reading_id(condition, history_id)
-            reading = await self._reading(job, condition, reading_id, history_id, loaded)
-            if self._store.outcome(reading_id) != "scored":
-                continue
-            for judge in bench.judges:
-                for ask in range(bench.asks):
-                    for axis in bench.reading_axes(case, condition):
-                        await self._evidence(job, condition, judge, ask, axis, reading_id, reading)
+        await _side_by_side(
+            *[
+                self._trajectory(job, judge, ask, history_id, loaded)
+                for judge in bench.judges for ask in range(bench.asks)
+                if case.scored_targets and self._missing(bench.trajectory_id(judge, ask, case, history_id))
+            ],
+            *[self._after_reading(job, condition, history_id, loaded) for condition in bench.conditions],
+        )  # fmt: skip
+
+    async def _after_reading(self, job: Job, condition: Condition, history_id: str, loaded: _Lazy) -> None:
+        bench, case = job.bench, job.case
+        reading_id = bench.reading_id(condition, history_id)
+        reading = await self._reading(job, condition, reading_id, history_id, loaded)
+        if self._store.outcome(reading_id) != "scored":
+            return
+        await _side_by_side(
+            *[
+                self._evidence(job, condition, judge, ask, axis, reading_id, reading)
+                for judge in bench.judges for ask in range(bench.asks) for axis in bench.reading_axes(case, condition)
+                if self._missing(bench.evidence_id(judge, ask, axis, case, reading_id))
+            ]
+        )  # fmt: skip
 
     def _missing(self, record_id: str) -> bool:
         return self._store.outcome(record_id) not in FINAL
@@ -219,8 +234,6 @@ class Orchestrator:
     async def _trajectory(self, job: Job, judge: Adapter, ask: int, history_id: str, loaded: _Lazy) -> None:
         bench, case = job.bench, job.case
         record_id = bench.trajectory_id(judge, ask, case, history_id)
-        if not self._missing(record_id):
-            return
         key = _key(job, judge=judge.label, ask=ask, axis="trajectory")
         seed = derive_seed(bench.seed, bench.task.name, case.id, job.repeat, "judge", ask)
 
@@ -237,8 +250,6 @@ class Orchestrator:
     ) -> None:  # fmt: skip
         bench, case = job.bench, job.case
         record_id = bench.evidence_id(judge, ask, axis, case, reading_id)
-        if not self._missing(record_id):
-            return
         key = _key(job, condition=condition.label, judge=judge.label, ask=ask, axis=axis)
         seed = derive_seed(bench.seed, bench.task.name, case.id, job.repeat, "judge", axis, ask)
 
@@ -304,6 +315,16 @@ class Orchestrator:
             raise TooManyFailures(f"{bad} records failed, {limit}; last: {reason}")
 
 
+async def _side_by_side(*works: Coroutine[Any, Any, None]) -> None:
+    """Do independent works at once: what they wait for, a language model, is asked side by side."""
+    if len(works) == 1:
+        await works[0]
+    elif works:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+
+
 class _Lazy:
     """A history that is read from the store only when a later stage needs it."""
 
@@ -344,7 +365,7 @@ def _costs(key: Key) -> bool:
 
 
 def _may_pass(error: BaseException) -> bool:
-    return isinstance(error, StageFailure) and error.outcome == "infra_failed"
+    return isinstance(error, StageFailure) and error.may_pass
 
 
 def _head_of_reading(reading: Reading) -> Head:
@@ -359,14 +380,14 @@ async def _attributed(make: Callable[[], Any], keys: Keys) -> Storable:
     """
     try:
         made = storable(await make(), keys)
-    except (StoreError, UsageError, GeneratorExit):
+    except (StoreError, UsageError, CostLimitError, GeneratorExit):
         raise
     except BaseException as error:
         if _cancelled():
             raise asyncio.CancelledError from error
         if isinstance(error, StageFailure):
             raise
-        raise StageFailure("infra_failed", _described(error)) from error
+        raise StageFailure("infra_failed", _described(error), may_pass=True) from error
     if _cancelled():
         raise asyncio.CancelledError
     return made
@@ -436,7 +457,7 @@ class _Signals:
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return what really stopped the workers: a store error, else too many failures, else the first."""
+    """Return what really stopped the workers: a store error, else a limit that was passed, else the first."""
     flat: list[BaseException] = []
     stack: list[BaseException] = [errors]
     while stack:
@@ -445,7 +466,7 @@ def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
             stack.extend(one.exceptions)
         else:
             flat.append(one)
-    for kind in (StoreError, TooManyFailures):
+    for kind in (StoreError, CostLimitError, TooManyFailures):
         for one in flat:
             if isinstance(one, kind):
                 return one

@@ -17,7 +17,7 @@ from meddc_bench.fingerprint import chain, digest
 from meddc_bench.prompts import prompts_for
 from meddc_bench.records import DIMENSIONS, Axis, Case
 from meddc_bench.registry import RESERVED, Registry
-from meddc_bench.task import Instrument, Task
+from meddc_bench.task import Instrument, Sampled, Task
 from meddc_bench.wiring import Adapter
 
 CORE_REVISION = "1"
@@ -116,6 +116,11 @@ class TaskBench:
         config = self.task.config
         return prompts_for(config.templates, config.language, self.task.path.parent).digest(*names)
 
+    def sampling(self, *steps: Sampled) -> dict[str, Any]:
+        """Return the decoding of some roles or judge steps, as a part of ids and fingerprints."""
+        given = self.task.config.protocol.decoding
+        return {step: given[step].model_dump() for step in steps if step in given}
+
     @functools.cache  # noqa: B019 - a bench lives as long as its run
     def _history_prefix(self, policy: str, patient: str) -> str:
         one = next(adapter for adapter in self.policies if adapter.label == policy)
@@ -123,7 +128,8 @@ class TaskBench:
         return digest(
             ["history", CORE_REVISION, self.seed, self.task.name, self.task.config.language, policy, one.identity,
              patient, other.identity, self.environment.identity, self.task.config.protocol.name,
-             self.templates("doctor_system", "doctor_message", "patient_system", "patient_message")]
+             self.templates("doctor_system", "doctor_message", "patient_system", "patient_message"),
+             self.sampling("patient")]
         )  # fmt: skip
 
     @functools.cache  # noqa: B019
@@ -140,7 +146,7 @@ class TaskBench:
             return digest(["reading", CORE_REVISION, label])
         return digest(
             ["reading", CORE_REVISION, self.seed, label, condition.identity, protocol.view, protocol.top_k,
-             self.templates("reader_system", "reader_message")]
+             self.templates("reader_system", "reader_message"), self.sampling("reader")]
         )  # fmt: skip
 
     @functools.cache  # noqa: B019
@@ -150,7 +156,7 @@ class TaskBench:
         return digest(
             ["evidence", CORE_REVISION, self.seed, label, judge.identity, protocol.volunteered,
              protocol.empty_on_failure, protocol.top_k,
-             self.templates(*JUDGE_TEMPLATES)]
+             self.templates(*JUDGE_TEMPLATES), self.sampling(*get_args(JudgeStep))]
         )  # fmt: skip
 
     @functools.cache  # noqa: B019

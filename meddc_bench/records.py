@@ -8,6 +8,8 @@ written and read by the program, in bulk; they are msgspec structs, which decode
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -150,6 +152,10 @@ MEASURED: frozenset[str] = frozenset({"scored", "policy_failed"})
 """Outcomes that are measurements; every other one leaves the score None."""
 
 
+CONDITIONS = frozenset({"emitted", "own"})
+"""Conditions of the read stage that are the core's own; any other is a reader's label."""
+
+
 class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """Base of the records that are stored; they hold no cycles, so the garbage collector need not look."""
 
@@ -201,6 +207,19 @@ class Usage(Record, frozen=True):
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """Sampling fields sent with a generation; None leaves the endpoint's default.
+
+    `schema`: the JSON schema the reply should keep to, for endpoints that can see to it.
+    """
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    schema: Mapping[str, Any] | None = None
 
 
 class TraceStep(Record, frozen=True, array_like=True):

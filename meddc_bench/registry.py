@@ -21,6 +21,7 @@ import pluggy
 from meddc_bench import contracts
 from meddc_bench.contracts import PROJECT, Options
 from meddc_bench.errors import PluginError, UsageError, suggest
+from meddc_bench.records import CONDITIONS
 
 KINDS: dict[str, str] = {
     "policy": "policies",
@@ -34,7 +35,7 @@ KINDS: dict[str, str] = {
 }
 """Kind -> plural, as in the hook `register_<plural>` and in `ls <plural>`."""
 
-RESERVED = {"reader": frozenset({"emitted", "own"})}
+RESERVED = {"reader": CONDITIONS}
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 

@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from meddc_bench.campaign import HOW, Campaign
 from meddc_bench.errors import InputError, StoreError, UsageError
 from meddc_bench.fingerprint import digest
+from meddc_bench.llm.session import RETRIES, TIMEOUT, Session, read_prices
 from meddc_bench.orchestrator import FINAL, Orchestrator, Progress
 from meddc_bench.pipeline.judge import axis_references
 from meddc_bench.plan import TaskBench, build_benches
@@ -31,11 +32,13 @@ from meddc_bench.records import Axis, Case, History
 from meddc_bench.registry import Registry
 from meddc_bench.results import results
 from meddc_bench.scorer import Measured, Row, Scorer, rows
-from meddc_bench.store import RECORDS, Store, pretty, save, save_lines
+from meddc_bench.store import RECORDS, Keys, Store, pretty, save, save_lines
 from meddc_bench.task import Task, TaskIndex
 from meddc_bench.text import safe_name
 
 MANIFEST, RESULTS, HISTORIES = "manifest.json", "results.json", "histories.jsonl"
+
+_Number = TypeVar("_Number", int, float)
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -83,11 +86,12 @@ def execute(
         stored_only: never roll out: histories that are not in the store are left out and reported as not done.
     """
     with Store(folder) as store:
+        session = open_session(campaign, folder)
         manifest = _manifest(campaign, benches, registry, command)
         save(folder / MANIFEST, pretty(manifest))
         orchestrator = Orchestrator(
-            store, width=campaign.max_connections, retries=campaign.max_retries, timeout=campaign.timeout,
-            predict_only=campaign.predict_only, fail_after=fail_after, on_progress=on_progress,
+            store, width=campaign.max_connections, retries=_given(campaign.max_retries, 2), timeout=campaign.timeout,
+            predict_only=campaign.predict_only, fail_after=fail_after, on_progress=on_progress, session=session,
         )  # fmt: skip
         progress = orchestrator.run(
             benches, (lambda job: store.outcome(job.history_id) in FINAL) if stored_only else None
@@ -100,8 +104,30 @@ def execute(
         manifest["finished"] = _now()
         manifest["made"] = dict(progress.made)
         manifest["failed"] = dict(progress.failed)
+        manifest["calls"] = session.report()
         save(folder / MANIFEST, pretty(manifest))
     return Finished(folder, found, progress, _exit_code(progress, found))
+
+
+def open_session(campaign: Campaign, folder: Path) -> Session:
+    """Make what the calls of a run share, with what its earlier sessions spent.
+
+    Raises:
+        UsageError: a cost limit without prices, or a price table that is none.
+    """
+    if campaign.cost_limit is not None and campaign.prices is None:
+        raise UsageError("--cost-limit needs --prices FILE: what the models cost is not known otherwise")
+    session = Session(
+        folder=folder, max_connections=campaign.max_connections, max_retries=_given(campaign.max_retries, RETRIES),
+        timeout=_given(campaign.timeout, TIMEOUT), prices=read_prices(Path(campaign.prices)) if campaign.prices else {},
+        cost_limit=campaign.cost_limit, hide=Keys().hide,
+    )  # fmt: skip
+    session.count_earlier()
+    return session
+
+
+def _given(value: _Number | None, default: _Number) -> _Number:
+    return default if value is None else value
 
 
 def with_records_of(folder: Path, target: Path) -> Path:

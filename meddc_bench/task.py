@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from meddc_bench import yamlfile
 from meddc_bench.errors import InputError, UsageError, suggest
 from meddc_bench.fingerprint import digest
-from meddc_bench.records import Case
+from meddc_bench.records import Case, Decoding
 from meddc_bench.resources import shipped
 from meddc_bench.yamlfile import Document
 
@@ -39,6 +39,27 @@ class Weights(Config):
     E: float = Field(0.1, ge=0, le=1)
 
 
+class Sampling(Config):
+    """Sampling of one role or judge step that a language model plays; what is left out is the endpoint's default."""
+
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    max_tokens: int | None = Field(None, ge=1)
+
+
+Sampled = Literal[
+    "patient",
+    "reader",
+    "extract_items",
+    "cover_items",
+    "grade_diagnoses",
+    "extract_questions",
+    "align_questions",
+    "cover_targets",
+    "volunteered",
+]
+
+
 class Protocol(Config):
     """The rules of measurement; every field is part of the fingerprint."""
 
@@ -49,6 +70,11 @@ class Protocol(Config):
     empty_on_failure: bool = False
     top_k: int = Field(5, ge=1, le=50)
     max_turn_chars: int = Field(4000, ge=100)
+    decoding: dict[Sampled, Sampling] = {}
+
+    def sampling(self, step: Sampled) -> Decoding:
+        """Return the decoding of a role or judge step; the policy brings its own."""
+        return Decoding(**self.decoding[step].model_dump()) if step in self.decoding else Decoding()
 
 
 class RoleSpec(Config):

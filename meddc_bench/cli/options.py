@@ -13,6 +13,9 @@ from meddc_bench import campaign as campaigns
 from meddc_bench.campaign import Campaign
 from meddc_bench.errors import UsageError
 
+_RETRIES = "Retries of infrastructure failures [default: 8 of an endpoint's call, 2 of others]."
+LEVELS = ("debug", "info", "warning", "error")
+
 ROLES = {"policy": "policies", "patient": "patients", "reader": "readers", "judge": "judges"}
 
 
@@ -36,6 +39,18 @@ def _role_help(kind: str) -> str:
     return f"A {kind} by name (see `ls {ROLES[kind]}`); repeat for several."
 
 
+def _log(_context: click.Context, _option: click.Parameter, level: str) -> None:
+    from meddc_bench.cli.screen import log_to_screen
+
+    log_to_screen(level)
+
+
+log_level_option = click.option(
+    "--log-level", type=click.Choice(LEVELS), default="warning", show_default=True, expose_value=False, callback=_log,
+    help="What to say about calls of language models.",
+)  # fmt: skip
+
+
 def run_options(function: Any) -> Any:
     """Add the options of how and how much to run."""
     options = [
@@ -49,8 +64,15 @@ def run_options(function: Any) -> Any:
         click.option("--instrument", help="The task's patient, readers and judge [default: offline]."),
         click.option("--view", type=click.Choice(["cut", "mask", "full"]), help="A reader's view of early diagnoses."),
         click.option("--max-connections", type=click.IntRange(min=1), help="Consultations at once [default: 16]."),
-        click.option("--max-retries", type=click.IntRange(min=0), help="Retries of infra failures [default: 2]."),
+        click.option("--max-retries", type=click.IntRange(min=0), help=_RETRIES),
         click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a call may take."),
+        click.option(
+            "--prices", metavar="FILE", help="Price table: MODEL: {prompt: N, completion: N} a million tokens."
+        ),
+        click.option(
+            "--cost-limit", type=click.FloatRange(min=0, min_open=True), help="Stop when the calls cost more."
+        ),
+        log_level_option,
         click.option("--fail-on-error", type=click.IntRange(min=0), help="Stop when more than N records have failed."),
         click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
     ]
@@ -74,6 +96,7 @@ def build_campaign(flags: dict[str, Any]) -> Campaign:
             data[key] = [part for value in flags[key] for part in _parts(value)]
     for key in (
         "output_path", "limit", "repeats", "seed", "instrument", "max_connections", "max_retries", "timeout", "asks",
+        "prices", "cost_limit",
     ):  # fmt: skip
         if flags.get(key) is not None:
             data[key] = flags[key]

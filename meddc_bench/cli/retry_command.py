@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from meddc_bench.cli.options import log_level_option
 from meddc_bench.cli.run_command import finish, note_changes, progress_bar
 
 
@@ -14,6 +15,8 @@ from meddc_bench.cli.run_command import finish, note_changes, progress_bar
 @click.argument("run_folder", type=click.Path(path_type=Path))
 @click.option("--max-connections", type=click.IntRange(min=1), help="Consultations in progress at once.")
 @click.option("--max-retries", type=click.IntRange(min=0), help="Retries of infrastructure failures.")
+@click.option("--cost-limit", type=click.FloatRange(min=0, min_open=True), help="Stop when the calls cost more.")
+@log_level_option
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds an adapter's call may take.")
 @click.option("--fail-on-error", type=click.IntRange(min=0), help="Stop when more than N records have failed.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")

@@ -74,8 +74,13 @@ class progress_bar:
     def _show(self, progress: Any) -> None:
         self._bar.total = progress.expected
         self._bar.n = progress.done
-        if progress.failed:
-            self._bar.set_postfix(dict(progress.failed), refresh=False)
+        shown: dict[str, Any] = dict(progress.failed)
+        if progress.retries:
+            shown["retries"] = progress.retries
+        if progress.cost is not None:
+            shown["cost"] = f"{progress.cost:.4g}"
+        if shown:
+            self._bar.set_postfix(shown, refresh=False)
         self._bar.update(0)
 
 

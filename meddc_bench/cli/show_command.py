@@ -95,7 +95,8 @@ def show_prompt(name: str, task: str, case: str | None, include_path: tuple[str,
     opening = Turn(index=0, round=0, role="patient", kind="opening", text=one.context)
     question = Turn(index=1, round=1, role="doctor", kind="question", text="您哪里不舒服，什么时候开始的？")
     if name == "doctor":
-        messages = rollout.policy_messages(found, (opening,), {}, ConsultationVisit(one.turn_budget, 4000).budgets)
+        budgets = ConsultationVisit(one.turn_budget, 4000).budgets
+        messages = rollout.Transcript(found, budgets).messages((opening,), {})
     elif name == "patient":
         messages = rollout.patient_messages(found, one, (opening, question), question.text, found.mode(one))
     else:

@@ -51,7 +51,10 @@ class Panel:
         language = self._task.config.language
         render = _once(judge_messages, self._task, step, self._axis, fields)
         seed = derive_seed(self._seed, step)
-        view = JudgeView(step, self._axis, seed, language, top_k=self._protocol.top_k, render=render, **fields)
+        decoding = self._protocol.sampling(step)
+        view = JudgeView(
+            step, self._axis, seed, language, top_k=self._protocol.top_k, render=render, decoding=decoding, **fields
+        )
         try:
             found: Found = await self._caller.call(self._judge.judge, view, returns=Found)
         except Exception as error:  # recorded as this record's outcome

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any
 
 from meddc_bench.actions import split_reasoning
 from meddc_bench.adapters import Caller, StageFailure, failure
-from meddc_bench.contracts import Completion, Decoding, Message, Reader, ReaderView
-from meddc_bench.errors import ReaderError
+from meddc_bench.contracts import Completion, Message, Reader, ReaderView
+from meddc_bench.errors import EndpointError, ReaderError
+from meddc_bench.llm.replies import ReaderSaid
+from meddc_bench.llm.structured import parse
 from meddc_bench.pipeline.sighting import Sight, sight
 from meddc_bench.prompts import prompts_for
-from meddc_bench.records import DIMENSIONS, History, Reading, Turn
+from meddc_bench.records import DIMENSIONS, Decoding, History, Reading, Turn
 from meddc_bench.task import Task
 from meddc_bench.text import clean
-
-OWN_DECODING = Decoding(temperature=0.2, top_p=0.9, max_tokens=1024)
 
 
 def read_emitted(history: History, hash_: str) -> Reading:
@@ -42,7 +43,8 @@ async def read_with(reader: Reader, task: Task, history: History, hash_: str, *,
     protocol = task.config.protocol
     seen = sight(history, protocol.view)
     render = functools.partial(reader_messages, task, seen.turns)
-    view = ReaderView(seen.turns, seed, task.config.language, protocol.top_k, render)
+    decoding = protocol.sampling("reader")
+    view = ReaderView(seen.turns, seed, task.config.language, protocol.top_k, render, decoding=decoding)
     try:
         reading: Reading = await caller.call(reader.read, view, returns=Reading)
         return _finished(reading, protocol.view, seen, hash_)
@@ -51,7 +53,9 @@ async def read_with(reader: Reader, task: Task, history: History, hash_: str, *,
 
 
 async def read_own(policy: Any, task: Task, history: History, hash_: str, *, seed: int, caller: Caller) -> Reading:
-    """Put the common reader prompt before the policy's own generator.
+    """Put the common reader prompt and decoding before the policy's own generator.
+
+    Its reply is read as JSON like any reader's; prose is left to the judge to extract from.
 
     Raises:
         StageFailure: the policy has no generator (`excluded`), or generating failed.
@@ -61,13 +65,26 @@ async def read_own(policy: Any, task: Task, history: History, hash_: str, *, see
     if generator is None:
         raise StageFailure("excluded", "the policy has no generator of its own")
     seen = sight(history, task.config.protocol.view)
-    messages = reader_messages(task, seen.turns)
+    messages, protocol = reader_messages(task, seen.turns), task.config.protocol
     try:
-        generate = functools.partial(generator.generate, messages, OWN_DECODING, seed=seed)
+        generate = functools.partial(generator.generate, messages, _as_json(protocol.sampling("reader")), seed=seed)
         completion: Completion = await caller.call(generate, returns=Completion)
-        return _finished(Reading(text=completion.text, model=completion.model), task.config.protocol.view, seen, hash_)
+        reading = Reading(text=completion.text, diagnoses=_diagnoses(completion.text), model=completion.model)
+        return _finished(reading, protocol.view, seen, hash_)
     except Exception as error:  # recorded as this record's outcome
         raise failure(error, ReaderError) from error
+
+
+def _as_json(decoding: Decoding) -> Decoding:
+    return dataclasses.replace(decoding, schema=ReaderSaid.model_json_schema())
+
+
+def _diagnoses(text: str) -> tuple[str, ...] | None:
+    """Read a reply as the JSON that the reader's prompt asks for; None where it is prose."""
+    try:
+        return parse(text, ReaderSaid).diagnoses
+    except EndpointError:
+        return None
 
 
 def reader_messages(task: Task, turns: tuple[Turn, ...]) -> tuple[Message, ...]:

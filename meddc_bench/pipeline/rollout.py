@@ -52,6 +52,7 @@ class Rollout:
         self._policy_seed, self._patient_seed = draw("policy"), draw("patient")
         self._visit: Visit = environment.reset(case, draw("environment"))
         self._mode = task.mode(case)
+        self._transcript = Transcript(task, self._visit.budgets)
         self._turns: list[Turn] = [Turn(index=0, round=0, role="patient", kind="opening", text=clean(case.context))]
         self._notes: dict[str, Note] = {}
         self._breaches: list[str] = []
@@ -64,7 +65,7 @@ class Rollout:
         """What the policy sees now."""
         visit = self._visit
         turns = tuple(self._turns)
-        render = _once(policy_messages, self._task, turns, dict(self._notes), visit.budgets)
+        render = _once(self._transcript.messages, turns, dict(self._notes))
         return PolicyView(turns, visit.menu, visit.budgets, visit.phase, self._policy_seed, self._case.language, render)
 
     @property
@@ -134,6 +135,7 @@ class Rollout:
         view = PatientView(
             case.context, case.facts, frozenset(self._used), turns, question, self._mode,
             derive_seed(self._patient_seed, self._rounds), case.language, render,
+            decoding=self._task.config.protocol.sampling("patient"),
         )  # fmt: skip
         try:
             answer: Answer = await self._caller.call(self._patient.answer, view, returns=Answer)
@@ -241,31 +243,38 @@ def _different(raw: str, text: str) -> str | None:
     return raw if raw != text else None
 
 
-def policy_messages(
-    task: Task, turns: tuple[Turn, ...], notes: Mapping[str, Note], budgets: Mapping[str, Budget]
-) -> tuple[Message, ...]:
-    """Render the policy's messages: they only grow, roles alternate, the newest states budget and phase."""
-    prompts = prompts_for(task.config.templates, task.config.language, task.path.parent)
-    total = budgets["questions"].total
-    system = prompts.render("doctor_system", {"budget": total, "top_k": task.config.protocol.top_k})
-    messages = [Message("system", system)]
-    observed: list[Turn] = []
-    asked = 0
-    for turn in turns:
-        if turn.role != "doctor":
-            observed.append(turn)
-            continue
-        messages.append(_observation(prompts.render, observed, total, asked))
-        note = notes.get(str(turn.index))
-        messages.append(Message("assistant", (note.raw if note else None) or turn.text))
-        observed, asked = [], asked + 1
-    messages.append(_observation(prompts.render, observed, total, asked))
-    return tuple(messages)
+class Transcript:
+    """The policy's messages: they only grow, roles alternate, the newest states the budget; each is rendered once."""
 
+    def __init__(self, task: Task, budgets: Mapping[str, Budget]):
+        self._prompts = prompts_for(task.config.templates, task.config.language, task.path.parent)
+        self._total = budgets["questions"].total
+        self._values = {"budget": self._total, "top_k": task.config.protocol.top_k}
+        self._messages: list[Message] = []
 
-def _observation(render: Callable[[str, Mapping[str, Any]], str], turns: list[Turn], total: int, asked: int) -> Message:
-    values = {"turns": turns, "total": total, "left": total - asked}
-    return Message("user", render("doctor_message", values))
+    def messages(self, turns: tuple[Turn, ...], notes: Mapping[str, Note]) -> tuple[Message, ...]:
+        """Render the messages of a consultation up to its turns, of which earlier calls saw a beginning."""
+        known = self._messages or [Message("system", self._prompts.render("doctor_system", self._values))]
+        observed: list[Turn] = []
+        asked = 0
+        for turn in turns:
+            if turn.role != "doctor":
+                observed.append(turn)
+                continue
+            if len(known) < 2 * asked + 2:
+                known.append(self._observation(observed, asked))
+            if len(known) < 2 * asked + 3:
+                note = notes.get(str(turn.index))
+                known.append(Message("assistant", (note.raw if note else None) or turn.text))
+            observed, asked = [], asked + 1
+        if len(known) < 2 * asked + 2:
+            known.append(self._observation(observed, asked))
+        self._messages = known
+        return tuple(known[: 2 * asked + 2])
+
+    def _observation(self, turns: list[Turn], asked: int) -> Message:
+        values = {"turns": turns, "total": self._total, "left": self._total - asked}
+        return Message("user", self._prompts.render("doctor_message", values))
 
 
 def patient_messages(task: Task, case: Case, turns: tuple[Turn, ...], question: str, mode: str) -> tuple[Message, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import resource
@@ -330,12 +331,19 @@ def test_a_history_and_a_reading_are_on_the_disk_before_anything_builds_on_them(
 
     monkeypatch.setattr(os, "fdatasync", fdatasync)
     world.run(repeats=1, max_connections=1)
-    end = 0
-    for line in (world.root / "run" / RECORDS).read_bytes().splitlines(keepends=True):
-        end += len(line)
-        data = json.loads(line)
-        builds = data["stage"] == "history" or (data["key"].get("condition") == "echo" and data["stage"] == "reading")
-        assert (end in synced) == builds
+    lines = (world.root / "run" / RECORDS).read_bytes().splitlines(keepends=True)
+    whole_to = list(itertools.accumulate(map(len, lines)))
+    records = [json.loads(line) for line in lines]
+    assert {one["stage"] for one in records} == {"history", "reading", "evidence"}
+    for end, after, data in zip(whole_to, [*records[1:], None], records, strict=True):
+        if data["stage"] == "history" and after is not None:
+            assert end in synced  # nothing else is under way at that time, and nothing went before it
+        if data["stage"] == "reading" and data["key"].get("condition") == "echo":
+            built = next(
+                at for at, one in zip(whole_to, records, strict=True)
+                if at > end and one["stage"] == "evidence" and one["key"].get("condition") == "echo"
+            )  # fmt: skip
+            assert any(end <= at < built for at in synced)
 
 
 def test_a_disk_that_fails_late_is_an_error_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

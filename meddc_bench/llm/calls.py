@@ -1,0 +1,141 @@
+"""The call journal: every paid reply is on disk before its caller goes on, and a usable one is never paid for twice.
+
+    {"id":"…","role":"judge","model":"…","prompt_tokens":812,"completion_tokens":64,"reply":{…},"seal":"…"}
+
+One JSON line a reply, appended with one write(2). A reply that could not be used (blank, cut, unparsable, refused) has
+`unusable` and the kind: it counts as spent, is there to be looked at, and satisfies no later call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from meddc_bench.errors import StoreError
+from meddc_bench.llm.places import Places
+from meddc_bench.records import Record
+
+NAME = "calls.jsonl"
+
+
+class Kept(Record, frozen=True):
+    """A reply of an endpoint, its hidden reasoning apart; `calls` are (tool name, arguments as JSON)."""
+
+    text: str = ""
+    reasoning: str | None = None
+    calls: tuple[tuple[str, str], ...] = ()
+    finish: str | None = None
+    model: str | None = None
+
+
+class Spent(Record, frozen=True):
+    """A line of the journal without its reply: who asked which model, what it took, and why it could not be used."""
+
+    id: str
+    role: str = ""
+    model: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    unusable: str | None = None
+
+
+class _Line(Spent, frozen=True):
+    reply: msgspec.Raw = msgspec.Raw(b"{}")
+    seal: str = ""
+
+
+_encode = msgspec.json.Encoder().encode
+_line = msgspec.json.Decoder(_Line)
+_spent = msgspec.json.Decoder(Spent)
+_kept = msgspec.json.Decoder(Kept)
+
+
+class CallJournal:
+    """A journal of calls in a folder; several processes may append to it at once."""
+
+    def __init__(self, folder: Path):
+        self.path = folder / NAME
+        self._places = Places()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            self._scan()
+        except OSError as error:
+            raise StoreError(f"cannot write {self.path}: {error.strerror}") from error
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def get(self, key: str) -> Kept | None:
+        """Return the usable reply that was kept under a key."""
+        found = self._places.get(_short(key))
+        if found is None:
+            return None
+        try:
+            line = _line.decode(os.pread(self._fd, found[1], found[0]))
+            return _kept.decode(line.reply) if line.id == key else None
+        except (msgspec.DecodeError, OSError):
+            return None  # edited or damaged: it is asked again
+
+    def put(self, spent: Spent, reply: Kept) -> None:
+        """Write a reply; it survives the death of this process.
+
+        Raises:
+            StoreError: it could not be written whole.
+        """
+        line = _encode(
+            _Line(
+                id=spent.id, role=spent.role, model=spent.model, prompt_tokens=spent.prompt_tokens,
+                completion_tokens=spent.completion_tokens, unusable=spent.unusable, reply=msgspec.Raw(_encode(reply)),
+                seal=spent.id[:8],
+            )
+        ) + b"\n"  # fmt: skip
+        try:
+            written = os.write(self._fd, line)
+            end = os.lseek(self._fd, 0, os.SEEK_CUR)
+        except OSError as error:
+            raise StoreError(f"cannot write {self.path}: {error.strerror}; what was written before is kept") from error
+        if written != len(line):
+            raise StoreError(f"cannot write {self.path}: the disk is full; what was written before is kept")
+        if spent.unusable is None:
+            self._places.put(_short(spent.id), end - len(line), len(line))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._fd)
+
+    def _scan(self) -> None:
+        start = 0
+        with open(self.path, "rb") as file:
+            for line in file:
+                if _whole(line) and b',"unusable":"' not in line[:400]:
+                    self._places.put(int(line[7:23], 16), start, len(line))
+                start += len(line)
+        if start and os.pread(self._fd, 1, start - 1) != b"\n":
+            os.write(self._fd, b"\n")
+
+
+def spent(path: Path) -> Iterator[Spent]:
+    """Read what the calls of a journal took; a torn line is passed over.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with open(path, "rb") as file:
+        for line in file:
+            if _whole(line):
+                try:
+                    yield _spent.decode(line)
+                except msgspec.DecodeError:
+                    continue
+
+
+def _whole(line: bytes) -> bool:
+    return line.endswith(b'"}\n') and line.startswith(b'{"id":"') and line[-12:-3] == line[7:15] + b'"'
+
+
+def _short(key: str) -> int:
+    return int(key[:16], 16)

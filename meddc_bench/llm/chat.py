@@ -1,0 +1,297 @@
+"""A model behind a backend: cache, bounded retries, refused fields left out; each reply checked before it may be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
+
+from meddc_bench.actions import split_reasoning
+from meddc_bench.contracts import Completion, Decoding, Message
+from meddc_bench.errors import EndpointError
+from meddc_bench.fingerprint import canonical, digest
+from meddc_bench.llm.calls import Kept, Spent
+from meddc_bench.llm.session import Backend, Session, current, log
+from meddc_bench.records import Usage
+from meddc_bench.text import clean
+
+Result = TypeVar("Result")
+Accept = Callable[[Completion, tuple[tuple[str, str], ...]], Result]
+
+REVISION = "1"
+"""Bumped when what is sent, or what is made of a reply, changes."""
+
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+"""Seconds before the first retry, and at most; a server's Retry-After is honoured up to the latter."""
+
+UNUSABLE_TRIES = 4
+"""Replies that can be blank, cut or unparsable before the role has failed."""
+
+WARMER = 0.3
+"""Temperature of a retry after an unusable reply: at 0 the same model would write the same again."""
+
+REFUSABLE = (
+    "response_format", "tools", "seed", "temperature", "top_p", "max_tokens", "max_completion_tokens",
+)  # fmt: skip
+"""Fields an endpoint may refuse; each is left out from then on."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model at a place (a base URL, or `in process`), with what every call to it sends."""
+
+    name: str
+    place: str
+    role: str
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Chat:
+    """Calls one model for one role; the backend is opened when first used and belongs to the run's session.
+
+    Args:
+        model: what to call.
+        key: what tells its backend from others: roles of equal key share one.
+        make: opens the backend.
+    """
+
+    times_its_attempts = True
+
+    def __init__(self, model: Model, key: Hashable, make: Callable[[Session], Backend]):
+        self.model = model
+        self._key, self._make = key, make
+        self._refused: set[str] = set()
+
+    async def generate(self, messages: Sequence[Message], decoding: Decoding, *, seed: int) -> Completion:
+        """Generate text; a blank or refused reply is an error.
+
+        Raises:
+            EndpointError: nothing usable came, after the retries.
+        """
+        found: Completion = await self.ask(messages, decoding, seed=seed, accept=lambda completion, calls: completion)
+        return found
+
+    async def ask(
+        self, messages: Sequence[Message], decoding: Decoding, *, seed: int, accept: Accept[Any],
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> Any:  # fmt: skip
+        """Generate, check the reply with `accept`, and keep it as usable only when it passes.
+
+        Raises:
+            EndpointError: nothing usable came, after the retries.
+            CostLimitError: the run has become too dear.
+        """
+        session = current()
+        body = self._body(messages, decoding, seed, tools)
+        raw = canonical(body)
+        key = digest(b"\0".join((REVISION.encode(), self.model.role.encode(), self.model.place.encode(), raw)))
+        async with session.alone(key):
+            kept = session.recall(key)
+            if kept is not None:
+                return accept(_completion(kept, None), kept.calls)
+            return await self._retrying(session, key, body, accept)
+
+    async def _retrying(self, session: Session, key: str, body: dict[str, Any], accept: Accept[Any]) -> Any:
+        tries = _Tries(session, self.model)
+        async for attempt in AsyncRetrying(
+            stop=tries.stop, wait=tries.wait, retry=retry_if_exception(_again), before_sleep=tries.tell, reraise=True
+        ):
+            with attempt:
+                if tries.unusable:
+                    body = _another(body, attempt.retry_state.attempt_number)
+                return await self._attempt(session, key, body, accept)
+        raise AssertionError("tenacity gave neither a result nor an error")
+
+    async def aclose(self) -> None:
+        """Nothing: the session closes the backend, which other roles may share."""
+
+    def _body(
+        self, messages: Sequence[Message], decoding: Decoding, seed: int, tools: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self.model.name,
+            "messages": [{"role": one.role, "content": one.content} for one in messages],
+            "seed": seed % (1 << 31),
+        }
+        for name in ("temperature", "top_p", "max_tokens"):
+            value = getattr(decoding, name)
+            if value is not None:
+                body[name] = value
+        if decoding.schema is not None:
+            schema = {"name": "reply", "schema": decoding.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        if tools:
+            body["tools"] = list(tools)
+        body.update(self.model.extra_body)
+        return body
+
+    async def _attempt(self, session: Session, key: str, body: dict[str, Any], accept: Accept[Any]) -> Any:
+        """Send once, record what it took, and judge the reply; only one that passes is kept as usable."""
+        session.check_cost()
+        answer = await self._send(session, body)
+        reply, usage = _kept(answer), _usage(answer)
+        unusable: str | None = "unparsable"
+        try:
+            _check(answer, reply)
+            found = accept(_completion(reply, usage), reply.calls)
+            unusable = None
+        except EndpointError as error:
+            unusable = error.kind
+            raise
+        finally:
+            tokens = usage.prompt_tokens, usage.completion_tokens
+            session.keep(Spent(
+                id=key, role=self.model.role, model=self.model.name, prompt_tokens=tokens[0],
+                completion_tokens=tokens[1], unusable=unusable,
+            ), reply)  # fmt: skip
+        return found
+
+    async def _send(self, session: Session, body: dict[str, Any]) -> Mapping[str, Any]:
+        """Send, leaving out what the endpoint refuses."""
+        backend = session.backend(self._key, self._make)
+        while True:
+            sent = self._allowed(body)
+            try:
+                return await backend.post(sent, canonical(sent))
+            except EndpointError as error:
+                if error.kind != "permanent" or not self._steps_down(session, sent, error.message):
+                    raise
+
+    def _allowed(self, body: dict[str, Any]) -> dict[str, Any]:
+        refused = self._refused
+        if not refused:
+            return body
+        sent = {name: value for name, value in body.items() if name not in refused}
+        if "max_tokens" in refused and "max_completion_tokens" not in refused and "max_tokens" in body:
+            sent["max_completion_tokens"] = body["max_tokens"]
+        if "json_schema" in refused and sent.get("response_format", {}).get("type") == "json_schema":
+            sent["response_format"] = {"type": "json_object"}
+        return sent
+
+    def _steps_down(self, session: Session, sent: Mapping[str, Any], words: str) -> bool:
+        """Leave out, from now on, the field the endpoint refused; false when none of them is to blame."""
+        low = words.lower()
+        if sent.get("response_format", {}).get("type") == "json_schema" and (
+            "schema" in low or "response_format" in low
+        ):
+            refused = "json_schema"
+        else:
+            named = [name for name in REFUSABLE if name in sent and name in low]
+            if not named:
+                return False
+            refused = min(named, key=low.index)
+        self._refused.add(refused)
+        session.step_down(f"{self.model.name} at {self.model.place}", refused)
+        return True
+
+
+class _Tries:
+    """How often one call is tried, and how long it waits between."""
+
+    def __init__(self, session: Session, model: Model):
+        self._session, self._model = session, model
+        self._backoff = wait_exponential_jitter(initial=FIRST_WAIT, max=LONGEST_WAIT, jitter=FIRST_WAIT)
+        self.unusable = 0
+
+    def stop(self, state: RetryCallState) -> bool:
+        error = _error(state)
+        if error is not None and error.kind in EndpointError.UNUSABLE:
+            self.unusable += 1
+        return state.attempt_number > self._session.max_retries or self.unusable >= UNUSABLE_TRIES
+
+    def wait(self, state: RetryCallState) -> float:
+        error = _error(state)
+        if error is None or error.kind != "transient":
+            return 0.0
+        if error.retry_after is not None:
+            return min(LONGEST_WAIT, error.retry_after)
+        return float(self._backoff(state))
+
+    def tell(self, state: RetryCallState) -> None:
+        self._session.retries += 1
+        pause = state.next_action.sleep if state.next_action is not None else 0.0
+        left = f"retry {state.attempt_number} of {self._session.max_retries}"
+        say = log.warning if pause >= 5 else log.info
+        say("%s %s: %s; %s in %.1f s", self._model.role, self._model.name, _error(state), left, pause)
+
+
+def _error(state: RetryCallState) -> EndpointError | None:
+    error = state.outcome.exception() if state.outcome is not None else None
+    return error if isinstance(error, EndpointError) else None
+
+
+def _again(error: BaseException) -> bool:
+    return isinstance(error, EndpointError) and error.kind in EndpointError.RETRIED
+
+
+def _another(body: dict[str, Any], attempt: int) -> dict[str, Any]:
+    """Ask otherwise after an unusable reply: with another seed, and not at temperature 0."""
+    changed = {**body, "seed": (body.get("seed", 0) + attempt) % (1 << 31)}
+    if body.get("temperature", 1.0) < WARMER:
+        changed["temperature"] = WARMER
+    return changed
+
+
+def _kept(answer: Mapping[str, Any]) -> Kept:
+    choice = answer["choices"][0]
+    message = choice["message"]
+    text, thought = split_reasoning(clean(_text(message.get("content"))))
+    hidden = message.get("reasoning_content") or message.get("reasoning") or ""
+    finish, model = choice.get("finish_reason"), answer.get("model")
+    return Kept(
+        text=text,
+        reasoning="\n".join(part for part in (clean(_text(hidden)), thought) if part) or None,
+        calls=tuple(_calls(message)),
+        finish=finish if isinstance(finish, str) else None,
+        model=clean(model) if isinstance(model, str) else None,
+    )
+
+
+def _text(content: Any) -> str:
+    """Read a message's content: text, or a list of parts of which some are text."""
+    if isinstance(content, list):
+        return "".join(_text(part.get("text")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _calls(message: Mapping[str, Any]) -> list[tuple[str, str]]:
+    out = []
+    for call in message.get("tool_calls") or ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            arguments = function.get("arguments")
+            out.append(
+                (function["name"], arguments if isinstance(arguments, str) else canonical(arguments or {}).decode())
+            )
+    return out
+
+
+def _usage(answer: Mapping[str, Any]) -> Usage:
+    given = answer.get("usage")
+    given = given if isinstance(given, dict) else {}
+    prompt, completion = (given.get(name) for name in ("prompt_tokens", "completion_tokens"))
+    return Usage(
+        calls=1, prompt_tokens=prompt if isinstance(prompt, int) else 0,
+        completion_tokens=completion if isinstance(completion, int) else 0,
+    )  # fmt: skip
+
+
+def _check(answer: Mapping[str, Any], reply: Kept) -> None:
+    """Refuse a reply that says nothing.
+
+    Raises:
+        EndpointError: refusal, cut or blank.
+    """
+    refusal = answer["choices"][0]["message"].get("refusal")
+    if reply.finish == "content_filter" or refusal:
+        raise EndpointError("refusal", clean(str(refusal or "stopped by a content filter"))[:300])
+    if not reply.text and not reply.calls:
+        if reply.finish == "length":
+            raise EndpointError("cut", "the reply was cut before any text: max_tokens went into hidden reasoning")
+        raise EndpointError("blank", "the reply is blank")
+
+
+def _completion(reply: Kept, usage: Usage | None) -> Completion:
+    return Completion(reply.text, reply.reasoning, reply.finish, usage, reply.model)

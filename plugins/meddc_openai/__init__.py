@@ -1,0 +1,1 @@
+"""Language models at OpenAI-compatible endpoints, in every role."""

@@ -1,0 +1,69 @@
+"""Builds the roles: options of an endpoint -> a Chat -> the policy, or the core's patient, reader or judge on it."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Annotated
+
+from meddc_bench.contracts import Context, Local
+from meddc_bench.errors import UsageError
+from meddc_bench.llm.chat import Chat, Model
+from meddc_bench.llm.endpoint import Endpoint
+from meddc_bench.llm.options import ModelOptions, PolicySampling, chat_policy
+from meddc_bench.llm.policy import ChatPolicy
+from meddc_bench.llm.roles import LLMJudge, LLMPatient, LLMReader
+
+OPENAI = "https://api.openai.com/v1"
+
+
+class EndpointOptions(ModelOptions):
+    """A model at an OpenAI-compatible endpoint; the key comes from the environment.
+
+    `base_url`: OPENAI_BASE_URL where left out, else OpenAI itself. `api_key_env`: the name of the variable that holds
+    the key; OPENAI_API_KEY where left out.
+    """
+
+    base_url: Annotated[str | None, Local()] = None
+    api_key_env: Annotated[str | None, Local()] = None
+
+
+class PolicyOptions(EndpointOptions, PolicySampling):
+    """A model that plays the doctor."""
+
+
+def policy(options: PolicyOptions, context: Context) -> ChatPolicy:
+    """Build the doctor."""
+    return chat_policy(_chat(options, context, "policy"), options)
+
+
+def patient(options: EndpointOptions, context: Context) -> LLMPatient:
+    """Build the simulated patient."""
+    return LLMPatient(_chat(options, context, "patient"))
+
+
+def reader(options: EndpointOptions, context: Context) -> LLMReader:
+    """Build the reader."""
+    return LLMReader(_chat(options, context, "reader"))
+
+
+def judge(options: EndpointOptions, context: Context) -> LLMJudge:
+    """Build the judge."""
+    return LLMJudge(_chat(options, context, "judge"))
+
+
+def _chat(options: EndpointOptions, context: Context, role: str) -> Chat:
+    url = (options.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI).rstrip("/")
+    if not url.startswith(("http://", "https://")):
+        raise UsageError(f"{context.label}: base_url {url!r}: expected http://… or https://…, such as {OPENAI}")
+    key = _key(options, context, url)
+    model = Model(options.model, url, role, options.extra_body)
+    return Chat(model, (url, key), functools.partial(Endpoint, url, key))
+
+
+def _key(options: EndpointOptions, context: Context, url: str) -> str:
+    """Return the key; a server of one's own needs none."""
+    named = options.api_key_env
+    if named is not None or url == OPENAI:
+        return context.secret(named or "OPENAI_API_KEY").get_secret_value()
+    return os.environ.get("OPENAI_API_KEY", "")
