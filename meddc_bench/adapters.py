@@ -112,7 +112,7 @@ class Caller:
         return result
 
     async def _run(self, method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        if inspect.iscoroutinefunction(method):
+        if _is_async(getattr(method, "__func__", method)):
             return await _contained(method(*args))
         future = self._pool.submit(method, *args)
         try:
@@ -122,6 +122,11 @@ class Caller:
                 self._pool.write_off()
             raise
         return await _contained(result) if inspect.isawaitable(result) else result
+
+
+@functools.lru_cache(maxsize=256)
+def _is_async(function: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(function)
 
 
 def _times_its_attempts(method: Callable[..., Any]) -> bool:

@@ -266,26 +266,18 @@ class Orchestrator:
         head: Callable[[Any], Head] | None = None, partial: Callable[[], Record | None] | None = None,
     ) -> Any:  # fmt: skip
         """Make one record, with retries for the infrastructure's failures, and store it with its outcome."""
-        attempts = 0
         outcome: Any = "scored"
         reason: str | None = None
         found: Storable | None = None
+        tries = Counter[str]()
         try:
-            async for attempt in AsyncRetrying(
-                stop=stop_after_attempt(1 + self._retries),
-                wait=wait_exponential(multiplier=0.05, max=2),
-                retry=retry_if_exception(_may_pass),
-                reraise=True,
-            ):
-                with attempt:
-                    attempts += 1
-                    found = await _attributed(make, self._keys)
+            found = await self._tried(make, tries)
         except StageFailure as failed:
             outcome, reason = failed.outcome, printable(failed.reason, self._keys)
             found = _storable_part(partial, self._keys)
         record: Any = found.record if found is not None else None
         entry = Entry(
-            stage=stage, id=record_id, outcome=outcome, key=key, reason=reason, attempts=attempts,
+            stage=stage, id=record_id, outcome=outcome, key=key, reason=reason, attempts=1 + tries["again"],
             head=head(record) if head is not None and record is not None else None,
         )  # fmt: skip
         self._store.append(entry, found)
@@ -293,6 +285,24 @@ class Orchestrator:
             await self._on_disk()
         self._count(stage, outcome, reason)
         return record if outcome == "scored" else None
+
+    async def _tried(self, make: Callable[[], Any], tries: Counter[str]) -> Storable:
+        """Make a record; a failure that may pass is tried again, each time counted."""
+        try:
+            return await _attributed(make, self._keys)
+        except StageFailure as error:
+            failed: StageFailure | None = error
+        async for attempt in AsyncRetrying(
+            stop=stop_after_attempt(1 + self._retries), wait=wait_exponential(multiplier=0.05, max=2),
+            retry=retry_if_exception(_may_pass), reraise=True,
+        ):  # fmt: skip
+            with attempt:
+                if failed is not None:
+                    first, failed = failed, None
+                    raise first
+                tries["again"] += 1
+                return await _attributed(make, self._keys)
+        raise AssertionError("tenacity gave neither a result nor an error")
 
     async def _on_disk(self) -> None:
         """Wait until the disk holds what is stored by now; the others work on, and one wait serves all who wait."""

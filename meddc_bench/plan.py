@@ -20,7 +20,7 @@ from meddc_bench.registry import RESERVED, Registry
 from meddc_bench.task import Instrument, Sampled, Task
 from meddc_bench.wiring import Adapter
 
-CORE_REVISION = "1"
+CORE_REVISION = "2"
 """Bumped when the core's own behaviour changes a record: rollout, view, checks."""
 
 _CONDITIONS = RESERVED["reader"]

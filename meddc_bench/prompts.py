@@ -6,11 +6,12 @@ whatever could close the fence.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ import jinja2
 import jinja2.meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from meddc_bench.contracts import Reference
 from meddc_bench.errors import InputError
+from meddc_bench.records import CaseModel, Record
 from meddc_bench.resources import shipped
 from meddc_bench.text import clean
 
@@ -35,7 +38,36 @@ def fenced(text: str, tag: str) -> str:
     """
     if text is None:
         raise TypeError("there is no text to put between the fences")
-    return f"<{tag}>\n{_ANGLE.sub('＜', clean(str(text)))}\n</{tag}>"
+    return _fenced(str(text), tag)
+
+
+@functools.lru_cache(maxsize=2048)
+def _fenced(text: str, tag: str) -> str:
+    """Fence a text; the turns of a consultation stand in many prompts."""
+    return f"<{tag}>\n{_ANGLE.sub('＜', clean(text))}\n</{tag}>"
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """The sandbox, with a short way to the fields of plain records, which is most of what templates read."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if attribute in _fields(type(obj)):  # type: ignore[arg-type]  # a class is hashable
+            return getattr(obj, attribute)
+        return super().getattr(obj, attribute)
+
+
+@functools.cache
+def _fields(kind: Any) -> frozenset[str]:
+    """Return the public fields of a record type; none for any other type."""
+    if issubclass(kind, Record):
+        names: Iterable[str] = kind.__struct_fields__
+    elif issubclass(kind, CaseModel):
+        names = kind.model_fields
+    elif kind is Reference:
+        names = (one.name for one in dataclasses.fields(Reference))
+    else:
+        names = ()
+    return frozenset(name for name in names if not name.startswith("_"))
 
 
 class Prompts:
@@ -44,15 +76,17 @@ class Prompts:
     def __init__(self, family: str, language: str, task_folder: Path | None = None):
         self._prefix = f"{language}/{family}"
         folders = [folder for folder in (task_folder and task_folder / "templates", shipped("templates")) if folder]
-        self._environment = ImmutableSandboxedEnvironment(
+        self._environment = _Sandbox(
             loader=jinja2.FileSystemLoader([str(folder) for folder in folders], encoding="utf-8-sig"),
             undefined=jinja2.StrictUndefined,
             autoescape=False,
             keep_trailing_newline=False,
             trim_blocks=True,
             lstrip_blocks=True,
+            auto_reload=False,
         )
         self._environment.filters["fenced"] = fenced
+        self._templates: dict[str, jinja2.Template] = {}
 
     def render(self, name: str, values: Mapping[str, Any]) -> str:
         """Render `<language>/<family>/<name>.jinja`.
@@ -62,7 +96,10 @@ class Prompts:
         """
         path = f"{self._prefix}/{name}.jinja"
         with _named(path):
-            return self._environment.get_template(path).render(values).strip()
+            template = self._templates.get(path)
+            if template is None:
+                template = self._templates[path] = self._environment.get_template(path)
+            return template.render(values).strip()
 
     def digest(self, *names: str) -> str:
         """Digest of the bytes of the named templates and of all they include."""

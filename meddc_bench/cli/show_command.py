@@ -98,7 +98,7 @@ def show_prompt(name: str, task: str, case: str | None, include_path: tuple[str,
         budgets = ConsultationVisit(one.turn_budget, 4000).budgets
         messages = rollout.Transcript(found, budgets).messages((opening,), {})
     elif name == "patient":
-        messages = rollout.patient_messages(found, one, (opening, question), question.text, found.mode(one))
+        messages = rollout.PatientPrompt(found, one).messages((opening, question), question.text)
     else:
         messages = read.reader_messages(found, (opening,))
     for message in messages:

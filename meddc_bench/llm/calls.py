@@ -8,6 +8,7 @@ One JSON line a reply, appended with one write(2). A reply that could not be use
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,18 @@ class Spent(Record, frozen=True):
     unusable: str | None = None
 
 
+class Served(Record, frozen=True):
+    """Of a reply, the model that says it wrote it."""
+
+    model: str | None = None
+
+
+class Earlier(Spent, frozen=True):
+    """A line of the journal with as much of its reply as a later session needs."""
+
+    reply: Served = Served()
+
+
 class _Line(Spent, frozen=True):
     reply: msgspec.Raw = msgspec.Raw(b"{}")
     seal: str = ""
@@ -49,7 +62,7 @@ class _Line(Spent, frozen=True):
 
 _encode = msgspec.json.Encoder().encode
 _line = msgspec.json.Decoder(_Line)
-_spent = msgspec.json.Decoder(Spent)
+_earlier = msgspec.json.Decoder(Earlier)
 _kept = msgspec.json.Decoder(Kept)
 
 
@@ -76,7 +89,7 @@ class CallJournal:
             return None
         try:
             line = _line.decode(os.pread(self._fd, found[1], found[0]))
-            return _kept.decode(line.reply) if line.id == key else None
+            return _kept.decode(line.reply) if line.id == key and line.unusable is None else None
         except (msgspec.DecodeError, OSError):
             return None  # edited or damaged: it is asked again
 
@@ -101,7 +114,7 @@ class CallJournal:
         if written != len(line):
             raise StoreError(f"cannot write {self.path}: the disk is full; what was written before is kept")
         if spent.unusable is None:
-            self._places.put(_short(spent.id), end - len(line), len(line))
+            self._note(spent.id, end - len(line), len(line))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -111,15 +124,19 @@ class CallJournal:
         start = 0
         with open(self.path, "rb") as file:
             for line in file:
-                if _whole(line) and b',"unusable":"' not in line[:400]:
-                    self._places.put(int(line[7:23], 16), start, len(line))
+                if _whole(line) and b',"unusable":"' not in line[: line.find(b',"reply":')]:
+                    self._note(line[7:23].decode("ascii", "replace"), start, len(line))
                 start += len(line)
         if start and os.pread(self._fd, 1, start - 1) != b"\n":
             os.write(self._fd, b"\n")
 
+    def _note(self, key: str, start: int, length: int) -> None:
+        with contextlib.suppress(ValueError):  # a reply of 16 MiB, or an id that is none: it is asked again
+            self._places.put(_short(key), start, length)
 
-def spent(path: Path) -> Iterator[Spent]:
-    """Read what the calls of a journal took; a torn line is passed over.
+
+def spent(path: Path) -> Iterator[Earlier]:
+    """Read what the calls of a journal took, and who served them; a torn line is passed over.
 
     Raises:
         OSError: the file cannot be read.
@@ -128,13 +145,13 @@ def spent(path: Path) -> Iterator[Spent]:
         for line in file:
             if _whole(line):
                 try:
-                    yield _spent.decode(line)
+                    yield _earlier.decode(line)
                 except msgspec.DecodeError:
                     continue
 
 
 def _whole(line: bytes) -> bool:
-    return line.endswith(b'"}\n') and line.startswith(b'{"id":"') and line[-12:-3] == line[7:15] + b'"'
+    return line.endswith(b'"}\n') and line.startswith(b'{"id":"') and line[-12:-3] == b'"' + line[7:15]
 
 
 def _short(key: str) -> int:

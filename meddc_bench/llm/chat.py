@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential, wait_random
 
 from meddc_bench.actions import split_reasoning
 from meddc_bench.contracts import Completion, Decoding, Message
@@ -32,6 +34,8 @@ UNUSABLE_TRIES = 4
 WARMER = 0.3
 """Temperature of a retry after an unusable reply: at 0 the same model would write the same again."""
 
+_MOST_TOKENS = 1 << 40
+
 REFUSABLE = (
     "response_format", "tools", "seed", "temperature", "top_p", "max_tokens", "max_completion_tokens",
 )  # fmt: skip
@@ -46,6 +50,15 @@ class Model:
     place: str
     role: str
     extra_body: Mapping[str, Any] = field(default_factory=dict)
+
+
+class _Request:
+    """A body and its bytes, encoded once."""
+
+    __slots__ = ("body", "raw")
+
+    def __init__(self, body: dict[str, Any], raw: bytes | None = None):
+        self.body, self.raw = body, canonical(body) if raw is None else raw
 
 
 class Chat:
@@ -65,12 +78,12 @@ class Chat:
         self._refused: set[str] = set()
 
     async def generate(self, messages: Sequence[Message], decoding: Decoding, *, seed: int) -> Completion:
-        """Generate text; a blank or refused reply is an error.
+        """Generate text; a blank, cut or refused reply is an error.
 
         Raises:
             EndpointError: nothing usable came, after the retries.
         """
-        found: Completion = await self.ask(messages, decoding, seed=seed, accept=lambda completion, calls: completion)
+        found: Completion = await self.ask(messages, decoding, seed=seed, accept=_uncut)
         return found
 
     async def ask(
@@ -86,22 +99,33 @@ class Chat:
         session = current()
         body = self._body(messages, decoding, seed, tools)
         raw = canonical(body)
-        key = digest(b"\0".join((REVISION.encode(), self.model.role.encode(), self.model.place.encode(), raw)))
+        # The seed stands beside the body, whose own seed extra_body may have fixed: repeats and asks differ by it.
+        parts = (REVISION, self.model.role, self.model.place, str(seed))
+        key = digest(b"\0".join((*(part.encode() for part in parts), raw)))
         async with session.alone(key):
-            kept = session.recall(key)
+            kept = session.recall(key, self.model.name)
             if kept is not None:
-                return accept(_completion(kept, None), kept.calls)
-            return await self._retrying(session, key, body, accept)
+                with contextlib.suppress(EndpointError):  # kept when more was accepted: it is asked again
+                    return accept(_completion(kept, None), kept.calls)
+            return await self._retrying(session, key, _Request(body, raw), accept)
 
-    async def _retrying(self, session: Session, key: str, body: dict[str, Any], accept: Accept[Any]) -> Any:
+    async def _retrying(self, session: Session, key: str, request: _Request, accept: Accept[Any]) -> Any:
+        """Try until a reply is accepted or no try is left; the machinery of retries starts with the first failure."""
+        try:
+            return await self._attempt(session, key, request, accept)
+        except EndpointError as error:
+            failed: EndpointError | None = error
         tries = _Tries(session, self.model)
         async for attempt in AsyncRetrying(
             stop=tries.stop, wait=tries.wait, retry=retry_if_exception(_again), before_sleep=tries.tell, reraise=True
         ):
             with attempt:
+                if failed is not None:
+                    first, failed = failed, None
+                    raise first
                 if tries.unusable:
-                    body = _another(body, attempt.retry_state.attempt_number)
-                return await self._attempt(session, key, body, accept)
+                    request = _Request(_another(request.body, attempt.retry_state.attempt_number))
+                return await self._attempt(session, key, request, accept)
         raise AssertionError("tenacity gave neither a result nor an error")
 
     async def aclose(self) -> None:
@@ -127,10 +151,10 @@ class Chat:
         body.update(self.model.extra_body)
         return body
 
-    async def _attempt(self, session: Session, key: str, body: dict[str, Any], accept: Accept[Any]) -> Any:
+    async def _attempt(self, session: Session, key: str, request: _Request, accept: Accept[Any]) -> Any:
         """Send once, record what it took, and judge the reply; only one that passes is kept as usable."""
-        session.check_cost()
-        answer = await self._send(session, body)
+        session.check_cost(self.model.name)
+        answer = await self._send(session, request)
         reply, usage = _kept(answer), _usage(answer)
         unusable: str | None = "unparsable"
         try:
@@ -148,27 +172,27 @@ class Chat:
             ), reply)  # fmt: skip
         return found
 
-    async def _send(self, session: Session, body: dict[str, Any]) -> Mapping[str, Any]:
+    async def _send(self, session: Session, request: _Request) -> Mapping[str, Any]:
         """Send, leaving out what the endpoint refuses."""
         backend = session.backend(self._key, self._make)
         while True:
-            sent = self._allowed(body)
+            sent = self._allowed(request)
             try:
-                return await backend.post(sent, canonical(sent))
+                return await backend.post(sent.body, sent.raw)
             except EndpointError as error:
-                if error.kind != "permanent" or not self._steps_down(session, sent, error.message):
+                if error.kind != "permanent" or not self._steps_down(session, sent.body, error.message):
                     raise
 
-    def _allowed(self, body: dict[str, Any]) -> dict[str, Any]:
-        refused = self._refused
+    def _allowed(self, request: _Request) -> _Request:
+        body, refused = request.body, self._refused
         if not refused:
-            return body
+            return request
         sent = {name: value for name, value in body.items() if name not in refused}
         if "max_tokens" in refused and "max_completion_tokens" not in refused and "max_tokens" in body:
             sent["max_completion_tokens"] = body["max_tokens"]
         if "json_schema" in refused and sent.get("response_format", {}).get("type") == "json_schema":
             sent["response_format"] = {"type": "json_object"}
-        return sent
+        return _Request(sent)
 
     def _steps_down(self, session: Session, sent: Mapping[str, Any], words: str) -> bool:
         """Leave out, from now on, the field the endpoint refused; false when none of them is to blame."""
@@ -178,10 +202,11 @@ class Chat:
         ):
             refused = "json_schema"
         else:
-            named = [name for name in REFUSABLE if name in sent and name in low]
+            found = ((re.search(rf"(?<![\w-]){name}(?![\w-])", low), name) for name in REFUSABLE if name in sent)
+            named = [(at.start(), name) for at, name in found if at is not None]
             if not named:
                 return False
-            refused = min(named, key=low.index)
+            refused = min(named)[1]
         self._refused.add(refused)
         session.step_down(f"{self.model.name} at {self.model.place}", refused)
         return True
@@ -192,7 +217,7 @@ class _Tries:
 
     def __init__(self, session: Session, model: Model):
         self._session, self._model = session, model
-        self._backoff = wait_exponential_jitter(initial=FIRST_WAIT, max=LONGEST_WAIT, jitter=FIRST_WAIT)
+        self._backoff = wait_exponential(FIRST_WAIT) + wait_random(0, FIRST_WAIT)
         self.unusable = 0
 
     def stop(self, state: RetryCallState) -> bool:
@@ -205,9 +230,8 @@ class _Tries:
         error = _error(state)
         if error is None or error.kind != "transient":
             return 0.0
-        if error.retry_after is not None:
-            return min(LONGEST_WAIT, error.retry_after)
-        return float(self._backoff(state))
+        wait = error.retry_after if error.retry_after is not None else self._backoff(state)
+        return min(LONGEST_WAIT, wait)
 
     def tell(self, state: RetryCallState) -> None:
         self._session.retries += 1
@@ -228,8 +252,11 @@ def _again(error: BaseException) -> bool:
 
 def _another(body: dict[str, Any], attempt: int) -> dict[str, Any]:
     """Ask otherwise after an unusable reply: with another seed, and not at temperature 0."""
-    changed = {**body, "seed": (body.get("seed", 0) + attempt) % (1 << 31)}
-    if body.get("temperature", 1.0) < WARMER:
+    seed, temperature = body.get("seed"), body.get("temperature")
+    changed = dict(body)
+    if isinstance(seed, int):
+        changed["seed"] = (seed + attempt) % (1 << 31)
+    if isinstance(temperature, int | float) and temperature < WARMER:
         changed["temperature"] = WARMER
     return changed
 
@@ -258,7 +285,8 @@ def _text(content: Any) -> str:
 
 def _calls(message: Mapping[str, Any]) -> list[tuple[str, str]]:
     out = []
-    for call in message.get("tool_calls") or ():
+    given = message.get("tool_calls")
+    for call in given if isinstance(given, list) else ():
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             arguments = function.get("arguments")
@@ -271,11 +299,14 @@ def _calls(message: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _usage(answer: Mapping[str, Any]) -> Usage:
     given = answer.get("usage")
     given = given if isinstance(given, dict) else {}
-    prompt, completion = (given.get(name) for name in ("prompt_tokens", "completion_tokens"))
-    return Usage(
-        calls=1, prompt_tokens=prompt if isinstance(prompt, int) else 0,
-        completion_tokens=completion if isinstance(completion, int) else 0,
-    )  # fmt: skip
+    prompt, completion = (_count(given.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+    return Usage(calls=1, prompt_tokens=prompt, completion_tokens=completion)
+
+
+def _count(given: Any) -> int:
+    """Read a number of tokens; what can be none, a negative one among it, is 0."""
+    good = isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= _MOST_TOKENS
+    return int(given) if good else 0
 
 
 def _check(answer: Mapping[str, Any], reply: Kept) -> None:
@@ -291,6 +322,12 @@ def _check(answer: Mapping[str, Any], reply: Kept) -> None:
         if reply.finish == "length":
             raise EndpointError("cut", "the reply was cut before any text: max_tokens went into hidden reasoning")
         raise EndpointError("blank", "the reply is blank")
+
+
+def _uncut(completion: Completion, calls: object) -> Completion:
+    if completion.finish == "length":
+        raise EndpointError("cut", "the reply was cut at max_tokens")
+    return completion
 
 
 def _completion(reply: Kept, usage: Usage | None) -> Completion:

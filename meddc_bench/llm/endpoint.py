@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import datetime
 import email.utils
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import aiohttp
 import httpx2
 import msgspec
 import openai
@@ -31,25 +33,34 @@ _FILTER = (
 )
 _QUOTA = ("insufficient_quota", "insufficient balance", "exceeded your current quota", "arrearage", "余额", "欠费")
 
+_LONG_ENOUGH = 8
+"""Characters a key must have to be looked for in what comes back; a shorter one is none, such as `none`."""
+
 _decode = msgspec.json.Decoder().decode
 
 
 class Endpoint:
     """An endpoint by base URL and key, with so many connections at most and a time limit for each attempt.
 
-    Once it has refused the key or the account, further calls fail at once with its words.
+    The requests go through the openai library's own aiohttp client, with its headers, but past its typed models, which
+    cost more than all the rest of a call (docs/benchmarks.md). Once it has refused the key, or a model to the account,
+    further calls of that fail at once with its words. The key stands in nothing that comes back: a server may repeat it
+    in its errors and in its replies.
     """
 
     def __init__(self, base_url: str, api_key: str, session: Session):
         width = session.max_connections
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=width, keepalive_expiry=60)
         self._timeout, self._slots = session.timeout, asyncio.Semaphore(width)
+        self._key, self._shown = api_key, session.hide(api_key)
+        if self._shown == api_key:
+            self._shown = "[key]"
         self._hide = session.hide
-        self._denied: EndpointError | None = None
-        self._client = openai.AsyncOpenAI(
-            base_url=base_url, api_key=api_key or "none", max_retries=0, timeout=None,
-            http_client=openai.DefaultAioHttpClient(limits=limits, timeout=None, trust_env=False),
-        )  # fmt: skip
+        self._denied: dict[str | None, EndpointError] = {}
+        self._http = openai.DefaultAioHttpClient(limits=limits, timeout=None, trust_env=False)
+        self._client = openai.AsyncOpenAI(base_url=base_url, api_key=api_key or "none", http_client=self._http)
+        self._url = httpx2.URL(f"{base_url}/chat/completions")
+        self._headers = httpx2.Headers(_headers(self._client))
 
     async def post(self, body: Mapping[str, Any], raw: bytes) -> Mapping[str, Any]:
         """Send one chat completion, `body` encoded as `raw`; return the decoded answer.
@@ -58,29 +69,50 @@ class Endpoint:
             EndpointError: by kind; the words are the server's.
         """
         async with self._slots:
-            if self._denied is not None:
-                raise self._denied
+            for one in (None, str(body.get("model"))):
+                if one in self._denied:
+                    raise self._denied[one]
+            request = httpx2.Request("POST", self._url, headers=self._headers, content=raw)
             try:
                 async with asyncio.timeout(self._timeout):
-                    answer = await self._client.post("/chat/completions", cast_to=httpx2.Response, content=raw)
-            except openai.APIStatusError as error:
-                raise self._fault(error) from None
-            except (TimeoutError, openai.APITimeoutError):
+                    answer = await self._http.send(request)
+            except TimeoutError:
                 raise EndpointError("transient", f"no answer within {self._timeout:g} seconds") from None
-            except (openai.OpenAIError, httpx2.HTTPError, OSError) as error:
-                words = self._hide(_short(error.__cause__ or error) or type(error).__name__)
+            except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
+                words = _short(self._covered(str(error.__cause__ or error))) or type(error).__name__
                 raise EndpointError("transient", f"cannot reach the endpoint: {words}") from None
-        return _checked(answer.content)
+        if answer.status_code == 200:
+            found: Mapping[str, Any] = self._cleared(_checked(answer.content, self._covered))
+            return found
+        words = _words(answer.content, self._covered) or answer.reason_phrase
+        fault = status_fault(answer.status_code, words, answer.headers)
+        if fault.kind in ("auth", "quota"):
+            self._denied[None if answer.status_code == 401 else str(body.get("model"))] = fault
+        raise fault
+
+    def _covered(self, words: str) -> str:
+        """Put a name for the keys of the environment and for this endpoint's own, where a server repeats them."""
+        return self._hide(self._cleared(words))
+
+    def _cleared(self, value: Any) -> Any:
+        """Put a name for the key in an answer; it is looked for in the decoded texts, which no escape hides."""
+        if isinstance(value, str):
+            return value.replace(self._key, self._shown) if len(self._key) >= _LONG_ENOUGH else value
+        if isinstance(value, dict):
+            return {name: self._cleared(one) for name, one in value.items()}
+        return [self._cleared(one) for one in value] if isinstance(value, list) else value
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.close()
 
-    def _fault(self, error: openai.APIStatusError) -> EndpointError:
-        fault = status_fault(error.status_code, self._hide(_words(error)), error.response.headers)
-        if fault.kind in ("auth", "quota"):
-            self._denied = fault
-        return fault
+
+def _headers(client: openai.AsyncOpenAI) -> dict[str, str]:
+    """Take the library's headers, but not the dozen that describe this machine: each costs, and none is needed."""
+    given = {**client.default_headers, **client.auth_headers}
+    return {
+        name: value for name, value in given.items() if isinstance(value, str) and not name.startswith("X-Stainless")
+    }
 
 
 def status_fault(status: int, words: str, headers: Mapping[str, str]) -> EndpointError:
@@ -100,31 +132,44 @@ def status_fault(status: int, words: str, headers: Mapping[str, str]) -> Endpoin
     return EndpointError("permanent", words)
 
 
-def _checked(content: bytes) -> Mapping[str, Any]:
+def _decoded(content: bytes) -> Any:
+    """Decode JSON; half a character, as some servers write it, is for the reader to replace."""
+    try:
+        return _decode(content)
+    except ValueError:
+        return json.loads(content)
+
+
+def _checked(content: bytes, covered: Callable[[str], str]) -> Mapping[str, Any]:
     """Decode an answer; one that is no chat completion (a gateway's HTML page, an error with status 200) is an error."""
     try:
-        found = _decode(content)
-    except (msgspec.DecodeError, UnicodeError):
-        raise EndpointError(
-            "transient", f"the answer is no JSON: {_short(content[:80].decode('utf-8', 'replace'))}"
-        ) from None
+        found = _decoded(content)
+    except ValueError:
+        page = _short(covered(content.decode("utf-8", "replace")))[:80]
+        raise EndpointError("transient", f"the answer is no JSON: {page}") from None
     if not isinstance(found, dict):
         raise EndpointError("transient", "the answer is no chat completion")
     choices = found.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-        raise EndpointError("transient", f"the answer is no chat completion: {_short(found.get('error') or found)}")
+        words = _short(covered(str(found.get("error") or found)))
+        raise EndpointError("transient", f"the answer is no chat completion: {words}")
     return found
 
 
-def _words(error: openai.APIStatusError) -> str:
-    body = error.body
+def _words(content: bytes, covered: Callable[[str], str]) -> str:
+    """Find the server's words in the body of an error."""
+    try:
+        body = _decoded(content)
+    except ValueError:
+        return _short(covered(content.decode("utf-8", "replace")))
     if not isinstance(body, dict):
-        return _short(body or error.message)
+        return _short(covered(str(body)))
     inner = body.get("error", body)
     message = inner.get("message") if isinstance(inner, dict) else inner
     code = inner.get("code") if isinstance(inner, dict) else None
-    return _short(message or body) + (f" ({code})" if code and str(code) not in str(message) else "")
+    said = covered(str(message or body))
+    return _short(said) + (f" ({_short(covered(str(code)))})" if code and str(code) not in said else "")
 
 
 def _short(value: object) -> str:

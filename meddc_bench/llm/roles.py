@@ -99,7 +99,7 @@ def _edges(said: Said, level: str) -> tuple[Edge, ...]:
         return ()
     return tuple(
         Edge(
-            prediction=one.prediction, reference=one.reference, level=level or one.level, quote=one.quote,
+            prediction=one.prediction, reference=one.reference, level=one.level or level, quote=one.quote,
             reason=one.reason,
         )
         for one in said.matches

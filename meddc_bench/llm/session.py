@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from meddc_bench import yamlfile
-from meddc_bench.errors import CostLimitError
+from meddc_bench.errors import CostLimitError, UsageError
 from meddc_bench.llm.calls import NAME, CallJournal, Kept, Spent, spent
 
 log = logging.getLogger("meddc_bench.llm")
@@ -86,12 +86,13 @@ class Session:
         folders = [folder for folder in (self.folder, shared_cache()) if folder is not None]
         return [CallJournal(folder) for folder in dict.fromkeys(folders)]
 
-    def recall(self, key: str) -> Kept | None:
-        """Return the reply kept under a key, from this run or from the shared cache."""
+    def recall(self, key: str, model: str) -> Kept | None:
+        """Return the reply of a model kept under a key, from this run or from the shared cache."""
         for journal in self._journals:
             kept = journal.get(key)
             if kept is not None:
                 self.cached += 1
+                self._note_served(model, kept.model)
                 return kept
         return None
 
@@ -111,8 +112,11 @@ class Session:
         for journal in self._journals:
             journal.put(paid, reply)
         self._add(paid)
-        if reply.model:
-            self.served.setdefault(paid.model, set()).add(reply.model)
+        self._note_served(paid.model, reply.model)
+
+    def _note_served(self, model: str, served: str | None) -> None:
+        if served:
+            self.served.setdefault(model, set()).add(served)
 
     def _add(self, paid: Spent) -> None:
         one = self.tallies.setdefault((paid.role, paid.model), Tally())
@@ -125,10 +129,11 @@ class Session:
             one.cost = (one.cost or 0.0) + price.of(paid.prompt_tokens, paid.completion_tokens)
 
     def count_earlier(self) -> None:
-        """Add what earlier sessions of this run spent, so that usage is of the run and not of its last attempt."""
+        """Add what earlier sessions of this run spent and were served, so that the report is of the whole run."""
         if self.folder is not None and (self.folder / NAME).is_file():
             for one in spent(self.folder / NAME):
                 self._add(one)
+                self._note_served(one.model, one.reply.model)
 
     @property
     def cost(self) -> float | None:
@@ -136,13 +141,18 @@ class Session:
         costs = [one.cost for one in self.tallies.values() if one.cost is not None]
         return sum(costs) if costs else None
 
-    def check_cost(self) -> None:
-        """Stop the run when it has become too dear.
+    def check_cost(self, model: str) -> None:
+        """Stop the run before a call of a model when it has become too dear.
 
         Raises:
+            UsageError: there is a limit, and what the model costs is not known.
             CostLimitError: it has cost more than the limit.
         """
-        if self.cost_limit is not None and (self.cost or 0.0) >= self.cost_limit:
+        if self.cost_limit is None:
+            return
+        if model not in self.prices:
+            raise UsageError(f"--cost-limit needs a price of {model!r} in --prices; what costs nothing is 0")
+        if (self.cost or 0.0) >= self.cost_limit:
             raise CostLimitError(f"the run has cost {self.cost or 0:.4g}, --cost-limit is {self.cost_limit:g}")
 
     def backend(self, key: Hashable, make: Callable[[Session], _Shared]) -> _Shared:

@@ -15,7 +15,11 @@ Model = TypeVar("Model", bound=BaseModel)
 
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 _FULL_WIDTH = str.maketrans("“”＂：，｛｝［］【】", '"""' + ":,{}[][]")
-_OPENING = re.compile(r"[{\[｛［]")
+_OPENING = re.compile(r"""[{｛](?=\s*["'“＂‘}｝A-Za-z_])|[\[［](?=\s*[{\[｛［"'“＂‘\]］])""")
+"""Where JSON begins: a bracket in prose, such as that of [话轮 1], is none."""
+_CLOSING_QUOTES = {'"': '"', "'": "'", "“": "”“", "”": "”“", "＂": "＂", "‘": "’"}
+_DEEPEST = 50
+_TOO_DEEP = "JSON that is nested too deeply"
 
 
 def parse(text: str, model: type[Model]) -> Model:
@@ -26,11 +30,11 @@ def parse(text: str, model: type[Model]) -> Model:
     Raises:
         EndpointError: of kind unparsable: no JSON, two different objects, or one that does not fit.
     """
-    data = _load(text)
-    if isinstance(data, list):
-        data = _wrapped(data, model)
     try:
-        return model.model_validate(data)
+        data = _load(text)
+        return model.model_validate(_wrapped(data, model) if isinstance(data, list) else data)
+    except RecursionError:
+        raise EndpointError("unparsable", _TOO_DEEP) from None
     except ValidationError as failure:
         detail = failure.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in detail["loc"]) or "its top"
@@ -48,38 +52,69 @@ def _wrapped(data: list[Any], model: type[BaseModel]) -> Any:
 def _load(text: str) -> Any:
     fences = {body.strip() for body in _FENCE.findall(text) if body.strip()}
     body = fences.pop() if len(fences) == 1 else text.strip()
-    try:
-        return json.loads(body)
-    except ValueError:
-        pass
-    found = _objects(body)
-    if found:
-        if any(one != found[0] for one in found):
-            raise EndpointError("unparsable", f"{len(found)} different JSON objects where one was asked for")
-        return found[0]
-    opening = _OPENING.search(body)
-    if opening is None:
-        raise EndpointError("unparsable", "prose where JSON was asked for")
-    repaired = _repaired(body[opening.start() :])
-    if not isinstance(repaired, dict | list) or not repaired:
-        raise EndpointError("unparsable", "JSON that cannot be mended")
-    return repaired
-
-
-def _objects(text: str) -> list[Any]:
-    """Find the whole JSON objects that stand in a text, side by side; none where one of them is broken."""
-    decoder, out, at = json.JSONDecoder(), [], 0
-    while (start := text.find("{", at)) >= 0:
+    for whole in (text, body):
         try:
-            one, at = decoder.raw_decode(text, start)
+            return json.loads(whole)
+        except ValueError:
+            continue
+    return _one(_values(body) or _mended(body))
+
+
+def _one(found: list[Any]) -> Any:
+    if any(one != found[0] for one in found):
+        raise EndpointError("unparsable", f"{len(found)} different JSON objects where one was asked for")
+    return found[0]
+
+
+def _values(text: str) -> list[Any]:
+    """Find the JSON objects and lists that stand in a text, side by side; none where one of them is broken."""
+    decoder, out, at = json.JSONDecoder(), [], 0
+    while (opening := _OPENING.search(text, at)) is not None:
+        try:
+            one, at = decoder.raw_decode(text, opening.start())
         except ValueError:
             return []
         out.append(one)
     return out
 
 
+def _mended(text: str) -> list[Any]:
+    """Mend the objects and lists of a text, each of which must have an end: what is cut has lost something."""
+    out, at = [], 0
+    while (opening := _OPENING.search(text, at)) is not None:
+        at = _end(text, opening.start())
+        out.append(_repaired(text[opening.start() : at]))
+    if not out:
+        raise EndpointError("unparsable", "prose where JSON was asked for")
+    return out
+
+
+def _end(text: str, start: int) -> int:
+    """Find where the bracket at a place is closed, whatever quotes the strings have."""
+    depth, closing, escaped = 0, "", False
+    for at in range(start, len(text)):
+        char = text[at]
+        if closing:
+            closing = "" if char in closing and not escaped else closing
+            escaped = char == "\\" and not escaped
+        elif char in _CLOSING_QUOTES:
+            closing, escaped = _CLOSING_QUOTES[char], False
+        elif char in "{[｛［":
+            depth += 1
+            if depth > _DEEPEST:
+                raise EndpointError("unparsable", _TOO_DEEP)
+        elif char in "}]｝］":
+            depth -= 1
+            if not depth:
+                return at + 1
+    raise EndpointError("unparsable", "JSON that is cut")
+
+
 def _repaired(text: str) -> Any:
     plain = json_repair.loads(text)
     if isinstance(plain, dict) and plain:
         return plain
-    return json_repair.loads(text.translate(_FULL_WIDTH))
+    wide = json_repair.loads(text.translate(_FULL_WIDTH))
+    if isinstance(wide, dict | list) and wide:
+        return wide
+    raise EndpointError("unparsable", "JSON that cannot be mended")

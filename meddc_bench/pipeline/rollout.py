@@ -52,7 +52,7 @@ class Rollout:
         self._policy_seed, self._patient_seed = draw("policy"), draw("patient")
         self._visit: Visit = environment.reset(case, draw("environment"))
         self._mode = task.mode(case)
-        self._transcript = Transcript(task, self._visit.budgets)
+        self._transcript, self._prompt = Transcript(task, self._visit.budgets), PatientPrompt(task, case)
         self._turns: list[Turn] = [Turn(index=0, round=0, role="patient", kind="opening", text=clean(case.context))]
         self._notes: dict[str, Note] = {}
         self._breaches: list[str] = []
@@ -131,7 +131,7 @@ class Rollout:
     async def _ask_patient(self, question: str) -> None:
         case = self._case
         turns = tuple(self._turns)
-        render = _once(patient_messages, self._task, case, turns, question, self._mode)
+        render = _once(self._prompt.messages, turns, question)
         view = PatientView(
             case.context, case.facts, frozenset(self._used), turns, question, self._mode,
             derive_seed(self._patient_seed, self._rounds), case.language, render,
@@ -277,10 +277,18 @@ class Transcript:
         return Message("user", self._prompts.render("doctor_message", values))
 
 
-def patient_messages(task: Task, case: Case, turns: tuple[Turn, ...], question: str, mode: str) -> tuple[Message, ...]:
-    prompts = prompts_for(task.config.templates, task.config.language, task.path.parent)
-    values = {"facts": case.facts, "opening": case.context, "turns": turns, "question": question, "mode": mode}
-    return (
-        Message("system", prompts.render("patient_system", values)),
-        Message("user", prompts.render("patient_message", values)),
-    )
+class PatientPrompt:
+    """The patient's messages: its facts and rules, rendered once, then the talk so far and the question."""
+
+    def __init__(self, task: Task, case: Case):
+        self._prompts = prompts_for(task.config.templates, task.config.language, task.path.parent)
+        self._values = {"facts": case.facts, "opening": case.context, "mode": task.mode(case)}
+
+    @functools.cached_property
+    def _system(self) -> Message:
+        return Message("system", self._prompts.render("patient_system", self._values))
+
+    def messages(self, turns: tuple[Turn, ...], question: str) -> tuple[Message, ...]:
+        """Render the messages for a question, which the last of the turns asks."""
+        values = {**self._values, "turns": turns, "question": question}
+        return self._system, Message("user", self._prompts.render("patient_message", values))

@@ -11,22 +11,21 @@ from collections.abc import Iterable, Sequence
 
 from meddc_bench.records import Diagnosis
 from meddc_bench.text import same
+from meddc_importers.compound import (
+    BRACKETS,
+    LAST_BRACKETS,
+    TOGETHER,
+    apart,
+    classed,
+    cut,
+    is_disease,
+    is_open,
+    members_of,
+    placed,
+    runs,
+)
 
 LONGEST = 100
-_OPENERS, _CLOSERS = "(（[【〔", ")）]】〕"
-_BRACKETS = r"(?:[（(][^（）()]*[）)])"
-_HEADS = (
-    "病|症|炎|癌|瘤|综合征|综合症|结石|溃疡|梗死|梗塞|梗阻|出血|骨折|感染|衰竭|心衰|右心衰|左心衰|呼衰|贫血|高血压|高压|糖尿病足|哮喘|感冒|流感|"
-    "痛风|卒中|中风|心绞痛|损伤|破裂|狭窄|硬化|纤维化|增生|囊肿|息肉|积液|积水|腹水|水肿|脱垂|突出|疝|痔疮?|结核|中毒|障碍|癫痫|失调|不全|"
-    "亢进|心功能|失常|减退|减低|降低|升高|早搏|房颤|颤动|扑动|过速|过缓|停搏|停博|阻滞|预激|穿孔|扭转|脱位|劳损|湿疹|荨麻疹|疱疹|癣|血栓|栓塞|闭塞|气胸|"
-    "气肿|肺大泡|脂肪肝|紫癜|夹层|脓肿|缺血|肥厚|扩张|返流|反流|结节|肿大|肿块|占位|病变|异位|白内障|青光眼|耳聋|偏瘫|麻痹|无力|头痛|疼痛|"
-    "眩晕|休克|坏死|过敏|脱水|紊乱|异常|后遗症|术后|术后状态|加重|便秘|腹泻|肛裂|隆起|钙化灶|斑块|形成|缺乏|增多|减少|不良|妊娠|流产|脾大|"
-    "未闭|缺损|畸形|退化|消失"
-)
-_DISEASE = re.compile(
-    rf"(?:{_HEADS})(?:失?代偿期|急性加重期?|急性期|慢性期|早期|晚期|[（(]?[IVXⅠⅡⅢⅣ\d一二三四-]+[级期度型组][）)]?|"
-    rf"[A-D]组|[极很高中低]+危组?|{_BRACKETS}|[，,])*$"
-)
 _PROSE = re.compile(
     r"可能|考虑|怀疑|疑似|倾向|无法|不能|需要|需进|建议|暂无|未知|未能|未见|尚未|尚无|待|具体|导致|引起|所致|由于|因为|或|请|患者|病人|您|但|"
     r"如果|如[：:下]|[（(]如|例如|包括|特别是|发展为|排除|除外|风险|正常$|无异常|没有|存在|已经?成功|进一步|等$|[:：]$"
@@ -55,13 +54,11 @@ _NEXT = re.compile(
     r"|请注意|注意[:：])",
     re.MULTILINE,
 )
-_QUALIFIER = re.compile(rf"[极很高中低]+危组?|心功能[IVⅠⅡⅢⅣ\d一二三四-]+级{_BRACKETS}?")
+_QUALIFIER = re.compile(rf"[极很高中低]+危组?|心功能[IVⅠⅡⅢⅣ\d一二三四-]+级{BRACKETS}?")
 _JOINT = re.compile(r"[并合伴且及](?!殖)")
-_NUMERALS = "一二三四五六七八九十"
 _ABBREVIATION = re.compile(r"[A-Z][A-Za-z0-9]{1,11}")
 _NO_SYNONYM = re.compile(r"T\d|NYHA|Killip|Forrest|Child", re.IGNORECASE)
 _ALIAS = re.compile(r"(?:又称|也称|亦称|又名|俗称|简称|即)(?:为)?(.+)")
-_LAST_BRACKETS = re.compile(r"^(.+?)\s*[（(]([^（）()]+)[）)]$")
 
 
 def listed(text: str) -> tuple[str, ...] | None:
@@ -95,7 +92,8 @@ def reference_diagnoses(units: Sequence[str]) -> tuple[Diagnosis, ...]:
     risk group or heart function class goes back to its diagnosis. An abbreviation or an alias in brackets becomes a
     synonym.
     """
-    names = _qualified([part for unit in _joined(units) for part in _split_unit(unit)])
+    parts = classed(placed([part for unit in _joined(units) for part in _split_unit(unit)]))
+    names = [name for part in _qualified(parts) for run in runs(part) for name in apart(run)]
     return tuple(_with_synonyms(name) for name in distinct(names))
 
 
@@ -129,7 +127,7 @@ def _names(entry: str) -> list[str] | None:
     if not entry or re.search(r"[。！!\n]", entry):
         return None
     names: list[str] = []
-    for clause in _cut(entry, "；;"):
+    for clause in cut(entry, "；;"):
         read = _clause(_bare(clause))
         if read is None:
             return None
@@ -141,16 +139,16 @@ def _clause(clause: str) -> list[str] | None:
     """Split names between ， 、 and 和; a list of places before one name is that one name."""
     if not 2 <= len(clause) <= LONGEST or _PROSE.search(clause):
         return None
-    parts = _qualified([_bare(part) for part in _cut(clause.replace("以及", "和"), "，,、和与")])
+    parts = _qualified([_bare(part) for part in cut(clause.replace("以及", "和"), "，,、和与")])
     if any(_JOINT.match(part) for part in parts):
         return None
     if len(parts) == 1:
-        return parts
-    diseases = [_is_disease(part) for part in parts]
+        return apart(parts[0]) if (members := members_of(parts[0])) is None else members
+    diseases = [is_disease(part) for part in parts]
     if all(diseases):
-        return parts
+        return [name for part in parts for name in apart(part)]
     places = diseases[-1] and not any(diseases[:-1]) and not re.search(r"[，,]", clause)
-    return [clause] if places else None
+    return [clause] if places and not TOGETHER.search(clause) else None
 
 
 def _bare(name: str) -> str:
@@ -159,29 +157,6 @@ def _bare(name: str) -> str:
     while (shorter := _MARKER.sub("", name)) != name:
         name = shorter
     return name.strip()
-
-
-def _is_disease(name: str) -> bool:
-    return _DISEASE.search(name) is not None
-
-
-def _cut(text: str, separators: str) -> list[str]:
-    """Split at separators outside brackets."""
-    parts, depth, start = [], 0, 0
-    for at, char in enumerate(text):
-        if char in _OPENERS:
-            depth += 1
-        elif char in _CLOSERS:
-            depth = max(0, depth - 1)
-        elif char in separators and not depth and not _between_numerals(text, at):
-            parts.append(text[start:at])
-            start = at + 1
-    return [part.strip() for part in (*parts, text[start:]) if part.strip()]
-
-
-def _between_numerals(text: str, at: int) -> bool:
-    """Say whether a separator stands inside an enumeration such as 二、三尖瓣."""
-    return 0 < at < len(text) - 1 and text[at - 1] in _NUMERALS and text[at + 1] in _NUMERALS
 
 
 def _qualified(names: Sequence[str]) -> list[str]:
@@ -198,32 +173,28 @@ def _qualified(names: Sequence[str]) -> list[str]:
 def _joined(units: Sequence[str]) -> list[str]:
     out: list[str] = []
     for unit in (one.strip(" \t\n。；;?？") for one in units):
-        if out and _is_open(out[-1]):
+        if out and is_open(out[-1]):
             out[-1] += f"；{unit}"
         elif unit:
             out.append(unit)
     return out
 
 
-def _is_open(text: str) -> bool:
-    return sum(text.count(one) for one in _OPENERS) > sum(text.count(one) for one in _CLOSERS)
-
-
 def _split_unit(unit: str) -> list[str]:
     unit = _LEAD.sub("", unit)
-    parts = _cut(unit, "、")
-    lists = len(parts) > 1 and not _cut(parts[0], "：:")[1:] and all(_is_disease(part) for part in parts)
+    parts = cut(unit, "、，,")
+    lists = len(parts) > 1 and all(is_disease(part) or _QUALIFIER.fullmatch(part) for part in parts)
     return parts if lists or len(unit) > LONGEST else [unit]
 
 
 def _with_synonyms(name: str) -> Diagnosis:
-    match = _LAST_BRACKETS.fullmatch(name)
+    match = LAST_BRACKETS.fullmatch(name)
     if match is None:
         return Diagnosis(name=name)
     stem, inside = match[1], match[2].strip()
     alias = _ALIAS.fullmatch(inside)
     if alias:
-        return Diagnosis(name=stem, synonyms=distinct(_cut(alias[1], "、，,")))
+        return Diagnosis(name=stem, synonyms=distinct(cut(alias[1], "、，,")))
     if _ABBREVIATION.fullmatch(inside) and not _NO_SYNONYM.match(inside):
         return Diagnosis(name=stem, synonyms=(inside,))
     return Diagnosis(name=name)

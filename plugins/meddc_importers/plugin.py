@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from meddc_bench.contracts import Register, hookimpl
 
-REVISION = "1"
+REVISION = "2"
 
 
 @hookimpl

@@ -118,8 +118,10 @@ def conclude(chart: Chart, knowledge: Engine, most: int) -> list[Candidate]:
 
 def _on_record(chart: Chart, knowledge: Engine, chosen: list[Candidate]) -> list[str]:
     """List diseases that a report states or the patient has: once tests are done, the record names them too."""
-    rivals = {name for candidate in chosen for name in (candidate.name, *knowledge.diseases[candidate.name].siblings)}
-    return [name for name in dict.fromkeys((*chart.reported, *chart.known)) if name not in rivals]
+    named = {candidate.name for candidate in chosen}
+    linked = {name for candidate in chosen for name in companions().get(candidate.name, ())}
+    rivals = {name for candidate in chosen for name in knowledge.diseases[candidate.name].siblings} - linked
+    return [name for name in dict.fromkeys((*chart.reported, *chart.known)) if name not in rivals | named]
 
 
 def _linked(chart: Chart, ranked: list[Candidate], knowledge: Engine, chosen: list[Candidate]) -> Candidate | None:

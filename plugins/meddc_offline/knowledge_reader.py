@@ -11,6 +11,7 @@ from meddc_bench.text import normalise, polarity
 from meddc_offline.chart import Chart, read_chart
 from meddc_offline.conclusion import conclude
 from meddc_offline.differential import Candidate, engine
+from meddc_offline.judging.names import spelt
 
 _LATERAL = frozenset(
     {
@@ -41,9 +42,21 @@ _LATERAL = frozenset(
     }
 )
 _REPORTED = re.compile(
-    r"脂肪肝|肝囊肿|肾囊肿|肾结石|肺气肿|肺结节|甲状腺结节|前列腺增生|颈动脉(粥样)?硬化(斑块形成)?|颈动脉斑块|腔隙性脑梗死"
-    r"|胸腔积液|脑萎缩|胆囊息肉|肺部感染|肺动脉高压|高脂血症|低钾血症|低钠血症|低蛋白血症|高尿酸血症"
+    r"脂肪肝|胆囊结石|肝囊肿|肾囊肿|肾结石|肺气肿|肺结节|甲状腺结节|前列腺增生|颈动脉(粥样)?硬化(斑块形成)?|颈动脉斑块|腔隙性脑梗死"
+    r"|慢性(浅表性|非?萎缩性)?胃炎|反流性食管炎|食管裂孔疝|(胃|结肠|直肠|乙状结肠)息肉|肾积水|房间隔缺损|室间隔缺损|卵圆孔未闭"
+    r"|([iv一二三123]+(度|°)|(不)?完全性|高度)?(房室|[左右]束支|心?室内)传导阻滞|(频发|偶发)?(多源)?[室房]性(早搏|期前收缩)"
+    r"|胸腔积液|脑萎缩|胆囊息肉|肺部感染|肺动脉高压|高脂血症|低钾血症|低钠血症|低蛋白血症|高尿酸血症",
+    re.IGNORECASE,
 )
+
+
+_TOLD = re.compile(
+    r"(?:超声|彩超|B超|b超|CT|ct|MRI|mri|磁共振|X光|胸片|胃镜|肠镜|造影|化验|检查|报告|体检)[^。；;\n]{0,16}(?:显示|提示|发现|查出|是|有)"
+)
+_DENIED = re.compile(
+    r"(?P<no>没有?|未|从未|无|否认)(?:被)?(?:患(?:有|过|上)?|得过|诊断(?:出|为|过|患有)?(?:过|患有)?|查出(?:来)?(?:过)?)(?:过)?(?=[^。；;\n])"
+)
+_LISTED = re.compile(r"(?P<no>没有?过?|否认有?)(?P<list>[^，,。；;！!？?\n但有]{1,40})(?<!、)")
 
 
 class KnowledgeReader:
@@ -54,24 +67,45 @@ class KnowledgeReader:
 
     async def read(self, view: ReaderView) -> Reading:
         """Read a history and give its diagnoses with a short rationale."""
-        chart = read_chart(view.turns)
+        turns = tuple(_plain(turn) for turn in view.turns)
+        chart = read_chart(turns)
         chosen = conclude(chart, engine(), view.top_k)
         names = tuple(with_side(candidate, chart) for candidate in chosen)
-        stated = _stated(view.turns)
+        stated = _unnamed(_stated(turns), chosen)
         diagnoses = tuple(dict.fromkeys((*names, *stated)))[: view.top_k]
         return Reading(text=_rationale(chart, chosen, names), diagnoses=diagnoses)
 
 
+def _plain(turn: Turn) -> Turn:
+    """Say a denial plainly: 没有患有甲、乙或丙 as 没有甲或乙或丙."""
+    if turn.role == "doctor":
+        return turn
+    text = _DENIED.sub(lambda match: match["no"] if match["no"] != "未" else "没有", turn.text)
+    text = _LISTED.sub(lambda match: match["no"] + match["list"].replace("、", "或"), text)
+    if text == turn.text:
+        return turn
+    return Turn(index=turn.index, round=turn.round, role=turn.role, kind=turn.kind, text=text, media=turn.media)
+
+
 def _stated(turns: Sequence[Turn]) -> tuple[str, ...]:
-    """List the findings of reports that are diagnoses in themselves (脂肪肝, 颈动脉斑块)."""
+    """List the findings of reports that are diagnoses in themselves (脂肪肝, 颈动脉斑块), a patient's word on them too."""
     found: dict[str, None] = {}
     for turn in turns:
-        if turn.role == "reporter":
-            text = normalise(turn.text)
-            for match in _REPORTED.finditer(text):
-                if polarity(text, match.start(), match.end()) == "present":
-                    found.setdefault(match.group())
-    return tuple(found)
+        if turn.role == "doctor":
+            continue
+        text = normalise(turn.text)
+        for match in _REPORTED.finditer(text):
+            told = turn.role == "reporter" or _TOLD.search(text[max(0, match.start() - 30) : match.start()])
+            if told and polarity(text, match.start(), match.end()) == "present":
+                found.setdefault(match.group())
+    return tuple(name for name in found if not any(name != other and name in other for other in found))
+
+
+def _unnamed(stated: Sequence[str], chosen: Sequence[Candidate]) -> tuple[str, ...]:
+    """Leave out what a chosen disease already says, itself or as a kind of it (肺部感染 beside 肺炎)."""
+    lexicon = engine().lexicon
+    said = {spelt(name) for one in chosen for name in (one.name, *lexicon.ancestors(one.name))}
+    return tuple(name for name in stated if spelt(name) not in said)
 
 
 def with_side(candidate: Candidate, chart: Chart) -> str:

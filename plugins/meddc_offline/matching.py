@@ -1,7 +1,8 @@
 """How well each fact answers a question: topic, findings of the lexicon, plain things and shared wording.
 
 A fact's signals are weighed by a table that was fitted by logistic regression on the target questions and the labelled
-pairs of the parts `a` and `b` (bench/judge_pairs), never on part `c`; bench/patient_pairs.py rates the outcome.
+pairs of the parts `a` and `b` (bench/judge_pairs), never on part `c`; `other part` and `other person` are set by hand.
+bench/patient_pairs.py rates the outcome.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from itertools import pairwise
 
 from meddc_bench.records import Fact
 from meddc_bench.text import normalise, squash
+from meddc_offline.apart import of_other_part, of_other_person
 from meddc_offline.evidence import signs
 from meddc_offline.inquiry import inquiry_types
 from meddc_offline.judging.background import examinations
@@ -50,7 +52,7 @@ _HOLLOW = re.compile(
 )
 _FAINT = frozenset(
     "会能要上下里一二三两四五六七八九十百几半天年月日周时后前大小多少点个次回些看想做用给对把被让从太很更最又再只别样起来出进开为因所以但可这那哪谁自己人家事情东西方面各每当先才刚"
-    "1234567890如何其他它们啥咋位种类号间内外中间常通老总挺特好坏别的了吗呢吧"
+    "1234567890-如何其他它们啥咋位种类号间内外中间常通老总挺特好坏别的了吗呢吧"
 )
 _DEFINITE = frozenset({"family", "allergy", "development", "obstetric", "medication", "prior_care"})
 _EXISTS = re.compile(r"有没有|有无|是不是|会不会|([一-鿿])不\1|([一-鿿])没\2|吗")
@@ -81,6 +83,8 @@ WEIGHTS: dict[str, float] = {
     "events": 0.49,
     "parts": 0.25,
     "apart": -0.45,
+    "other part": -3.0,
+    "other person": -3.0,
     "pairs": -0.47,
     "chars": 0.79,
     "aspects": 0.11,
@@ -235,9 +239,9 @@ class FactIndex:
         pairs = zip(self.facts, self._features, strict=True)
         rows = [{**self._signals(fact, item, asked, weights), "part": float(part is not None)} for fact, item in pairs]
         for name in _RELATIVE:
-            best = max((row[name] for row in rows), default=0.0)
+            best = max((row[name] for row in rows if not row["other person"]), default=0.0)
             for row in rows:
-                row[f"{name} lead"] = row[name] - best
+                row[f"{name} lead"] = min(0.0, row[name] - best)
         return rows
 
     def _signals(self, fact: Fact, item: Features, asked: Features, weights: Mapping[str, float]) -> dict[str, float]:
@@ -268,6 +272,8 @@ class FactIndex:
             "events": self._root(events & asked.events),
             "parts": self._root(item.parts & asked.parts),
             "apart": float(bool(item.parts and asked.parts and item.parts.isdisjoint(asked.parts))),
+            "other part": float(of_other_part(item, asked)),
+            "other person": float(of_other_person(fact, asked.plain, weights)),
             "pairs": self._root(item.pairs & asked.pairs),
             "chars": self._root(item.chars & asked.chars),
             "aspects": aspects,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from meddc_bench.contracts import Context, Local
 from meddc_bench.errors import UsageError
@@ -53,12 +54,22 @@ def judge(options: EndpointOptions, context: Context) -> LLMJudge:
 
 
 def _chat(options: EndpointOptions, context: Context, role: str) -> Chat:
-    url = (options.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI).rstrip("/")
-    if not url.startswith(("http://", "https://")):
+    url = (options.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI).strip().rstrip("/")
+    if not _is_address(url):
         raise UsageError(f"{context.label}: base_url {url!r}: expected http://… or https://…, such as {OPENAI}")
-    key = _key(options, context, url)
+    key = _key(options, context, url).strip()
+    if not key.isascii() or not key.isprintable():
+        raise UsageError(f"{context.label}: its key holds characters that no HTTP header can carry")
     model = Model(options.model, url, role, options.extra_body)
     return Chat(model, (url, key), functools.partial(Endpoint, url, key))
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and " " not in url
+    except ValueError:
+        return False
 
 
 def _key(options: EndpointOptions, context: Context, url: str) -> str:

@@ -93,7 +93,7 @@ def _judge(prompt: str) -> dict[str, Any]:
         references = [(index, text) for index, _, text in turns]
     floor = 0.34 if named == "target" else 0.5
     found = [
-        {"prediction": one, "reference": other, "level": "full", "reason": "字面相近"}
+        {"prediction": one, "reference": other, "reason": "字面相近"}
         for one, text in predictions for other, wanted in references if _alike(wanted, text) >= floor
     ]  # fmt: skip
     return {"matches": found}
@@ -102,6 +102,8 @@ def _judge(prompt: str) -> dict[str, Any]:
 def reply(role: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the message of a role: the same messages get the same reply."""
     messages = body["messages"]
+    if role == "doctor" and "独立给出最可能的诊断" in messages[0]["content"]:
+        role = "reader"  # the condition `own`
     if role == "doctor":
         said = _doctor(messages)
         if isinstance(said, str):
@@ -127,8 +129,8 @@ def reply(role: str, body: Mapping[str, Any]) -> dict[str, Any]:
 class Loopback:
     """The server's state: what it was asked, how it fails, and replies scripted ahead.
 
-    A scripted reply is a text (the message's content), a message (a mapping), or an aiohttp response; a role's are used
-    up in order before it answers by itself.
+    A scripted reply is a text (the message's content), a message (a mapping), an aiohttp response, or a function that
+    makes one of these of the request's body, or None; a role's are used up in order before it answers by itself.
     """
 
     faults: dict[str, float] = field(default_factory=dict)
@@ -191,7 +193,9 @@ class Loopback:
         if fault:
             self.counts[f"fault {fault}"] += 1
         queue = self.scripted.get(role)
-        said = queue.popleft() if queue else reply(role, body)
+        said = queue.popleft() if queue else None
+        said = said(body) if callable(said) else said
+        said = reply(role, body) if said is None else said
         response = said if isinstance(said, web.StreamResponse) else self._completion(body, said)
         if fault:
             return await self._fail(request, fault, response)
@@ -271,6 +275,11 @@ class Loopback:
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
             loop.run_until_complete(runner.cleanup())
+            left = asyncio.all_tasks(loop)
+            for task in left:
+                task.cancel()
+            if left:
+                loop.run_until_complete(asyncio.wait(left))
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()
 

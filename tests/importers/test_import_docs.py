@@ -54,6 +54,6 @@ def test_the_importers_are_registered_by_names_that_exist(name: str) -> None:
     staged: list[Registration] = []
     registry._call_hooks(plugin, "meddc_importers", "meddc-bench", "0", staged)
     entry = next(one for one in staged if one.name == name)
-    assert (entry.kind, entry.revision) == ("importer", "1")
+    assert (entry.kind, entry.revision) == ("importer", plugin.REVISION)
     assert issubclass(entry.load_options(), Options)
     assert hasattr(entry.load_factory()(entry.load_options()(), None), "read")

@@ -128,13 +128,71 @@ def test_the_diagnosis_of_a_summary_is_found(text: str, expected: str | None) ->
         ),
         (["高血压病1级", "很高危组", "高脂血症"], ["高血压病1级，很高危组", "高脂血症"]),
         (["患者最终诊断为冠心病、心功能III级、肺动脉高压。"], ["冠心病，心功能III级", "肺动脉高压"]),
-        (["心律失常：一度房室传导阻滞、完全性左束支传导阻滞"], ["心律失常：一度房室传导阻滞、完全性左束支传导阻滞"]),
+        (["心律失常：一度房室传导阻滞、完全性左束支传导阻滞"], ["心律失常：一度房室传导阻滞", "完全性左束支传导阻滞"]),
         (["早期肝硬化？", "早期肝硬化"], ["早期肝硬化"]),
         (["右侧胸腔大量积液（结核性）"], ["右侧胸腔大量积液（结核性）"]),
     ],
 )
 def test_reference_units_are_mended(units: list[str], names: list[str]) -> None:
     assert [one.name for one in reference_diagnoses(units)] == names
+
+
+@pytest.mark.parametrize(
+    ("units", "names"),
+    [
+        (["痛风合并肾结石"], ["痛风", "肾结石"]),
+        (["肺结核并胸膜炎", "贫血"], ["肺结核", "胸膜炎", "贫血"]),
+        (["胆管结石伴急性胆管炎"], ["胆管结石", "急性胆管炎"]),
+        (["胃溃疡伴出血"], ["胃溃疡伴出血"]),
+        (["2型糖尿病并肾病"], ["2型糖尿病并肾病"]),
+        (["主动脉瓣狭窄伴重度关闭不全"], ["主动脉瓣狭窄伴重度关闭不全"]),
+        (["妊娠合并甲状腺功能减退症"], ["妊娠合并甲状腺功能减退症"]),
+        (["慢性阻塞性肺疾病伴急性加重"], ["慢性阻塞性肺疾病伴急性加重"]),
+    ],
+)
+def test_two_diseases_joined_in_one_reference_can_each_be_found(units: list[str], names: list[str]) -> None:
+    assert [one.name for one in reference_diagnoses(units)] == names
+
+
+@pytest.mark.parametrize(
+    ("units", "names"),
+    [
+        (["慢性胃炎2型糖尿病"], ["慢性胃炎", "2型糖尿病"]),
+        (["痛风高血压病1级"], ["痛风", "高血压病1级"]),
+        (["瓣膜性心脏病心力衰竭（心功能III级）"], ["瓣膜性心脏病", "心力衰竭（心功能III级）"]),
+        (["急性胆囊炎(重度) I型呼吸衰竭"], ["急性胆囊炎(重度)", "I型呼吸衰竭"]),
+        (["轻症急性胰腺炎"], ["轻症急性胰腺炎"]),
+        (["慢性肾功能不全急性加重"], ["慢性肾功能不全急性加重"]),
+        (["冠心病急性心肌梗死"], ["冠心病急性心肌梗死"]),
+    ],
+)
+def test_references_written_without_a_sign_between_them_are_told_apart(units: list[str], names: list[str]) -> None:
+    assert [one.name for one in reference_diagnoses(units)] == names
+
+
+def test_a_class_and_its_member_count_once() -> None:
+    units = ["心律失常", "心房扑动", "频发房早", "电解质紊乱", "低钾血症", "肺炎"]
+    names = [one.name for one in reference_diagnoses(units)]
+    assert names == ["心律失常：心房扑动", "频发房早", "电解质紊乱：低钾血症", "肺炎"]
+    assert listed("心律失常（房性早搏和心房颤动）") == ("房性早搏", "心房颤动")
+
+
+def test_a_vessel_alone_is_no_reference() -> None:
+    names = [one.name for one in reference_diagnoses(["脑栓塞", "左大脑中动脉", "高脂血症"])]
+    assert names == ["脑栓塞（左大脑中动脉）", "高脂血症"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("痛风合并肾结石", ("痛风", "肾结石")),
+        ("甲状腺炎并伴有贫血", ("甲状腺炎", "贫血")),
+        ("肝硬化并伴有腹水和胆管结石", ("肝硬化并伴有腹水", "胆管结石")),
+        ("胰腺炎并伴有胰周渗出、腹膜炎", None),
+    ],
+)
+def test_a_list_gives_one_name_for_each_disease(text: str, expected: tuple[str, ...] | None) -> None:
+    assert listed(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,14 @@ ASSERTED = [
     "可能是偏头痛，您怕光吗？",
     "#诊断结果#\n脑梗死",
     "我怀疑您有肺炎。",
+    "根据化验结果，您被诊断为缺铁性贫血。",
+    "您可能患有上肢肌肉无力。",
+    "可能患有无痛性甲状腺炎。",
+    "您的情况可能涉及肾结石。",
+    "手麻和乏力可能是颈椎病的表现。",
+    "乏力可能由心房扑动引起。",
+    "目前有以下几种可能：哮喘、支气管炎。",
+    "您可能患有视网膜病变。",
 ]
 NOT_ASSERTED = [
     "您是不是有高血压？",
@@ -32,6 +40,14 @@ NOT_ASSERTED = [
     "考虑到您的病史，我再问几个问题。",
     "您这种情况可能与感冒药有关吗？",
     "哪里不舒服？",
+    "这可能是一种神经系统疾病。",
+    "痰变黄可能是由于感染引起的。",
+    "心慌可能是多种原因引起的，包括但不限于贫血、甲亢。",
+    "急诊医生怀疑是胆囊炎，我先了解一下。",
+    "当地医院诊断为胃炎，我看到了。",
+    "根据外院的检查结果，您以前被诊断为高血压。",
+    "您吃过几种降压药？",
+    "您患有下肢无力多久了？",
 ]
 
 
@@ -47,6 +63,20 @@ def test_a_named_diagnosis_is_found_and_masked(text):
 def test_questions_history_and_plans_are_no_assertion(text):
     assert asserted_diagnosis(text) is None
     assert mask_assertions(text) == text
+
+
+def test_a_list_of_possible_causes_does_not_reach_the_reader():
+    text = "可能的原因包括：\n1. 胃溃疡：空腹时痛\n2. 慢性胆囊炎\n\n请做检查：\n1. 胃镜，排除息肉"
+    masked = mask_assertions(text)
+    assert asserted_diagnosis(text) is not None
+    assert "胃溃疡" not in masked
+    assert "胆囊炎" not in masked
+    assert "胃镜" in masked
+
+
+def test_a_list_of_tests_or_advice_leaves_the_reader_its_turns():
+    assert asserted_diagnosis("请做以下检查：\n1. 肺炎支原体抗体\n2. 胸片，看有没有肺炎") is None
+    assert asserted_diagnosis("可能的原因有哪些？\n1. 您最近受凉了吗？") is None
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the public data are not here")

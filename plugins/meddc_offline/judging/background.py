@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from meddc_bench.text import normalise
+from meddc_offline.judging.bounds import conception_apart
 from meddc_offline.judging.concepts import Concepts, concepts, shared_events
 from meddc_offline.judging.needs import Need
 from meddc_offline.judging.targets import (
@@ -20,6 +21,7 @@ from meddc_offline.judging.targets import (
     measured_apart,
     shared_words,
 )
+from meddc_offline.judging.vocabulary_bounds import CARRIED
 from meddc_offline.lexicon import Lexicon
 
 _CHRONIC = frozenset(
@@ -50,6 +52,7 @@ _STANDING = re.compile(
 )
 _DONE = re.compile(r"(?:吃|用|打|抹|涂|服|喷|贴)(?:过|了)|自己")
 _REMEDY = re.compile(r"药|针|膏|片|治|液|剂|处理|办法|措施|油|贴|丸|胶囊|激素|素")
+_CARRIED = re.compile(CARRIED)
 _BOWELS = frozenset({"尿频", "尿量", "睡", "食欲", "消瘦", "乏力", "口干", "变色", "意识", "情绪"})
 
 
@@ -98,6 +101,8 @@ def past(unit: Need, question: str, target: Wanted) -> str | None:
 def _past_illness(unit: Need, ours: Concepts, target: Wanted) -> str | None:
     """Match an illness asked in general with one named, where the facts or the question allow it."""
     theirs = target.question.topics
+    if "制动" in ours.events and not theirs & unit.topics:
+        return None
     illnesses, wanted_ones = unit.topics & _CHRONIC - {"慢病"}, theirs & _CHRONIC - {"慢病"}
     if target.asks.parts and ours.parts.isdisjoint(target.asks.parts) and illnesses - theirs:
         return None
@@ -133,7 +138,7 @@ def medication(unit: Need, question: str, target: Wanted) -> str | None:
         or common_names(unit, target)
         or concepts(question).events & target.asks.events & {"止痛药", "补铁染色"}
     )
-    if named and (ours or generic or not unit.attribute):
+    if named and (ours or generic or (not unit.attribute and _REMEDY.search(question))):
         return "同问一类药"
     if not (ours or generic) or (ours and not named and (theirs or target.topics & MEDICINES or not wanted_generic)):
         return None
@@ -170,6 +175,8 @@ def personal(unit: Need, question: str, target: Wanted) -> str | None:
     shared |= common_names(unit, target, facts=not theirs)
     ours = concepts(question)
     named = ours.events & target.asks.events - CHIEF
+    if "接触" in theirs and "接触" not in unit.topics and not _CARRIED.search(normalise(question)):
+        return None
     if named:
         return f"同问 {'、'.join(sorted(named))}"
     particular = target.asks.events - VAGUE - frozenset({"制动"})
@@ -181,6 +188,8 @@ def personal(unit: Need, question: str, target: Wanted) -> str | None:
 def obstetric(unit: Need, question: str, target: Wanted) -> str | None:
     """Menses, pregnancy and birth: the same part of that history."""
     ours, theirs = unit.topics & _CYCLE, target.question.topics & _CYCLE
+    if ours & theirs == {"生育"} and conception_apart(question, target.text):
+        return None
     if ours and theirs:
         whole = ("经况" in theirs and ours & {"周期", "经量"}) or ("经况" in ours and theirs & {"周期", "经量"})
         return f"同问 {'、'.join(sorted(ours & theirs)) or '月经情况'}" if ours & theirs or whole else None

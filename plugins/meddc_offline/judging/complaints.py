@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 
 from meddc_bench.text import normalise
+from meddc_offline.judging.bounds import asks_hours, bounded_apart, moves_apart, outcome_only
 from meddc_offline.judging.concepts import LOOSE, Concepts, concepts, shared_events
 from meddc_offline.judging.needs import Need, need
+from meddc_offline.judging.shares import asks_state, elsewhere, same_act, spreads
 from meddc_offline.judging.targets import CHIEF, MEDICINES, TYPED, VAGUE, Wanted, common_names, compatible, shared_words
+from meddc_offline.judging.vocabulary_bounds import TENDS
 
-_FIRM = frozenset({"where", "radiate", "each", "when"})
+_FIRM = frozenset({"where", "radiate", "each", "when", "temperature"})
 
 
 def typed(unit: Need, question: str, target: Wanted) -> str | None:
     """Onset, site, character, severity, course: the same aspect of a compatible complaint."""
     allowed = TYPED[target.type]
     asked = target.question.aspects & (allowed | _FIRM) or target.question.aspects
-    if target.type == "site" and (parts := _spreads(unit, question, target)):
+    if target.type == "site" and (parts := spreads(unit, question, target)):
         return f"问及部位 {'、'.join(sorted(parts))}"
+    if (others := elsewhere(question, target)) or (others := asks_state(unit, question, target)):
+        return f"同问 {'、'.join(sorted(others))}"
     common = unit.aspects & asked
     if not common:
         return None
@@ -27,30 +32,9 @@ def typed(unit: Need, question: str, target: Wanted) -> str | None:
         return None
     if "before" in unit.aspects and "before" not in target.question.aspects:
         return None
-    if _moves_apart(unit, question, target):
+    if moves_apart(unit, question, target) or bounded_apart(common, question, target):
         return None
     return f"同问 {'、'.join(sorted(common))}"
-
-
-_MOVES = re.compile(
-    r"挪|转移|换(?:了|过)?(?:个)?地方|(?:位置|地方|部位).{0,8}[变移换]|"
-    r"[变移换].{0,3}(?:位置|地方)|移动|游走|固定"
-)
-
-
-def _moves_apart(unit: Need, question: str, target: Wanted) -> bool:
-    """Say whether a target asks whether the complaint has moved, and the unit only where it is or spreads to."""
-    if not _MOVES.search(target.text) or _MOVES.search(question):
-        return False
-    return not (target.question.attribute and unit.attribute and "where" in unit.aspects & target.question.aspects)
-
-
-def _spreads(unit: Need, question: str, target: Wanted) -> frozenset[str]:
-    """List the parts a yes-or-no unit names of those the facts tell beyond the target's question: 屁股、大腿疼不疼？"""
-    ours = concepts(question)
-    told = frozenset().union(*(one.parts for one in target.tells)) - target.asks.parts
-    alike = ours.events & target.asks.events.union(*(one.events for one in target.tells))
-    return ours.parts & told if alike and not unit.aspects & {"when", "frequency", "cause"} else frozenset()
 
 
 def _elsewhere(question: str, target: Wanted) -> bool:
@@ -90,9 +74,9 @@ _CAUSES = re.compile(r"诱因|原因|缘故|起因|什么情况|比如|或者|�
 def trigger(unit: Need, question: str, target: Wanted) -> str | None:
     """What set it off: the same occasion, or openly any."""
     ours = concepts(question)
-    named = shared_events(ours, target.asks)
+    named = shared_events(ours, target.asks) - CHIEF
     for told in target.tells:
-        named |= ours.events & told.events - CHIEF
+        named |= ours.events & told.events - CHIEF - target.asks.scene
     if named and not unit.attribute and ("cause" in unit.aspects or "cause" not in target.question.aspects):
         return f"同问诱因 {'、'.join(sorted(named))}"
     occasions, theirs = _occasions(unit), _occasions(target.question)
@@ -129,6 +113,7 @@ def _occasions(one: Need) -> frozenset[str]:
     return topics | (one.factors & frozenset({"饮食", "冷热", "活动", "情绪", "体位"}))
 
 
+_TENDS = re.compile(TENDS)
 _CHANGE = re.compile(r"影响|变化|关系|引得|扯着|反应|有关")
 
 
@@ -137,13 +122,21 @@ def modifying(unit: Need, question: str, target: Wanted) -> str | None:
     ways = frozenset({"relief", "worse"})
     ours, theirs = unit.aspects & ways, target.question.aspects & ways
     changes = _CHANGE.search(question) is not None
+    tends = _TENDS.search(normalise(question)) is not None
+    if "timing" in unit.aspects and asks_hours(question) and "时辰" not in target.question.factors | target.factors:
+        return None
     if unit.topics & MEDICINES - target.topics and "药物" not in target.question.factors:
         return None
     same_factors = unit.factors & target.question.factors
     treated = unit.aspects & {"treated", "dose"} and "药物" not in same_factors
-    if same_factors and (ours or changes) and not treated and (compatible(unit, target) or _hurts(question, target)):
+    if (
+        same_factors
+        and (ours or changes or tends)
+        and not treated
+        and (compatible(unit, target) or _hurts(question, target))
+    ):
         return f"同问影响因素 {'、'.join(sorted(same_factors))}"
-    if not (ours or changes) or not compatible(unit, target):
+    if not (ours or changes) or (not ours and unit.aspects & {"progress", "pattern"}) or not compatible(unit, target):
         return None
     return _openly(unit, ours, theirs, target)
 
@@ -174,8 +167,12 @@ def named_alike(unit: Need, question: str, target: Wanted) -> str | None:
         return None
     if target.type == "prior_care" and not unit.aspects & TYPED["prior_care"]:
         return None
+    if target.type == "past" and target.question.past and not (unit.past or "before" in unit.aspects):
+        return None
     ours = concepts(question)
     events = shared_events(ours, target.asks) - CHIEF
+    if outcome_only(question, target, events):
+        return None
     if (
         target.type in TYPED
         and target.type != "prior_care"
@@ -186,7 +183,23 @@ def named_alike(unit: Need, question: str, target: Wanted) -> str | None:
 
 
 _PAINS = frozenset(
-    {"radiate", "where", "degree", "manner", "pattern", "progress", "quality", "relief", "worse", "impact", "timing"}
+    {
+        "radiate",
+        "where",
+        "degree",
+        "manner",
+        "pattern",
+        "progress",
+        "quality",
+        "relief",
+        "worse",
+        "impact",
+        "timing",
+        "each",
+        "frequency",
+        "treated",
+        "dose",
+    }
 )
 _SETTINGS = frozenset({"睡", "食欲"})
 _EXISTS = re.compile(r"有没有|有无|([一-鿿])不\1|([一-鿿])没\2")
@@ -220,15 +233,17 @@ def associated(unit: Need, question: str, target: Wanted) -> str | None:
         return None
     events = shared_events(ours, target.asks) - _SETTINGS
     for told in target.tells if not events and not unit.attribute else ():
-        events |= shared_events(ours, told) - target.asks.scene - LOOSE
+        events |= shared_events(ours, told) - target.asks.scene - LOOSE - _SETTINGS
     if (
         events == {"痛"}
         and not ours.parts & target.asks.parts
         and (ours.parts or target.asks.events - {"痛"} or unit.aspects & _PAINS)
     ):
         events = frozenset()
-    if events and not _narrowed(ours, target.asks, events):
+    if events and not _narrowed(ours, target.asks, events) and not outcome_only(question, target, events):
         return f"同问 {'、'.join(sorted(events))}"
+    if acts := same_act(question, target):
+        return f"同问 {'、'.join(sorted(acts))}时"
     shared = common_names(unit, target, facts=False)
     if not shared and not unit.attribute:
         shared = (unit.findings & target.findings) - target.question.setting

@@ -18,8 +18,10 @@ from meddc_offline.judging.background import (
     personal,
     prior_care,
 )
+from meddc_offline.judging.bounds import occasion_apart
 from meddc_offline.judging.complaints import associated, modifying, named_alike, trigger, typed
 from meddc_offline.judging.needs import Need, need
+from meddc_offline.judging.shares import component
 from meddc_offline.judging.targets import Wanted, wanted
 
 
@@ -48,6 +50,8 @@ _OTHERS = re.compile(
 )
 _COMPARED = re.compile(r"(?:两[只边条侧个]|左右?|右边?).{0,8}血压|血压.{0,8}(?:一样|两边|左右|两只|两侧|差)")
 """The pressure of two arms compared: a sign of now, no history of hypertension."""
+_OF_COMPLAINT = frozenset({"associated", "onset", "site", "character", "severity", "course"})
+_BUNDLED = frozenset({"onset", "site", "character", "severity", "course", "modifying"})
 _LAST = re.compile(r"(?:上|这|最近)[一1]?(?:回|次)(?!来|月经|例假)")
 
 
@@ -71,7 +75,11 @@ def _covers(question: str, target: Wanted) -> str | None:
         return None
     if _LAST.search(question) and not _LAST.search(target.text) and target.type in ("onset", "course"):
         return None
+    if target.type in _OF_COMPLAINT and occasion_apart(question, target):
+        return None
     reason = _RULES.get(target.type, typed)(unit, question, target) or named_alike(unit, question, target)
+    if reason is None and target.type in _BUNDLED and (parts := component(unit, question, target)):
+        return f"同问其中 {'、'.join(sorted(parts))}"
     if (
         reason is None
         and similarity(question, target.text) >= 0.8

@@ -33,9 +33,13 @@ _GRADE = re.compile(
     r"[ab]期|(?:极|很|高|中|低)+危(?:险|组)?|[轻中重极]+度|[轻重]型(?!肝)|危重型|普通型|[a-d]组|尿毒症期|"
     r"t[0-4][a-d]?n[0-3][a-d]?m[01][a-c]?(?:[ivx]+[a-c]?期)?|[ivx]+[a-c]期|nyha.{0,4}级|killip.{0,4}级|"
     r"心功能.{0,4}级|早期|晚期|中期|中晚期|终末期(?!肾)|cap\s*评分.*|活动期|缓解期|稳定期(?!心)|恢复期|初发|"
-    r"初发型|复发型|慢性复发型)"
+    r"初发型|复发型|慢性复发型|轻症(?=.)|[频偶]发性?(?=[室房交多])|(?:中度)?重症(?=急性胰腺炎|.{0,5}肺炎|肺部感染))"
 )
 _TYPE = re.compile(r"(?<![a-z0-9])([0-9]+|[abc]|i+)型|(?<=型)([0-9]+|[abc])(?![0-9])")
+_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4"}
+_ETIOLOGY = re.compile(r"(?![极很高中低]危)[^,;:、]{2,10}(?:性|[^0-9ivx]型)")
+_DEGREES = {"i": "1", "ii": "2", "iii": "3", "一": "1", "二": "2", "三": "3", "1": "1", "2": "2", "3": "3"}
+_BLOCK = re.compile(r"(i{1,3}|[一二三123])[度°](?=房室)")
 _COURSE = {"急性": "急", "亚急性": "亚急", "慢性": "慢", "陈旧性": "陈旧", "新发": "急", "慢性急性": "慢急"}
 _COURSES = re.compile(r"亚急性|急性(?!(?:期)?(?:加重|发作))|慢性|陈旧性")
 
@@ -65,6 +69,8 @@ def spelt(text: str) -> str:
     for old, new in SPELLING:
         text = text.replace(old, new)
     text = re.sub(r"(?<=[^良])型(?=[心头糖高哮])", "性", text)
+    text = _BLOCK.sub(lambda match: f"{_DEGREES[match[1]]}度", text)
+    text = re.sub(r"([abcde])型(?=肝炎)", lambda match: "甲乙丙丁戊"["abcde".index(match[1])] + "型", text)
     return re.sub(r"(?<=..)[病症]$", "", text)
 
 
@@ -82,9 +88,16 @@ def spoken(text: str) -> Spoken:
     inner = [part for part in _PAREN.findall(bare) if not _NEGATED.search(part)]
     outer = _TRAIL.sub("", _LEAD.sub("", _PAREN.sub("", bare)))
     quals = "".join(part for part in inner if not _is_name(part))
+    outer = "".join(part for part in inner if _is_cause(part)) + outer
     names: list[Name] = []
     for part in [outer, *(part for part in inner if _is_name(part))]:
-        pieces = [piece for piece in re.split(r"[:/]|(?:^|(?<=.))(?:伴有?|合并|并发)(?=..)", part) if piece]
+        pieces = [
+            piece
+            for piece in re.split(
+                r"[:/]|(?:^|(?<=.))(?:伴有?|合并|并发)(?=..)|(?<=..)(?:所?导致|引起|所致|造成)的?(?=..)", part
+            )
+            if piece
+        ]
         for piece in dict.fromkeys([part, *pieces]):
             names += [name for name in (_taken_apart(piece, quals),) if name.head and name not in names]
     return Spoken(tuple(names), negated, hedged)
@@ -98,6 +111,13 @@ def _affirmed(text: str) -> str:
     pieces = [piece for piece in re.split(r"[,;]", text) if piece]
     kept = [piece for piece in pieces if not _DENIAL.search(piece)]
     return ",".join(kept) if kept and len(kept) < len(pieces) else text
+
+
+def _is_cause(part: str) -> bool:
+    """Say whether what stands in brackets tells the kind or cause of the disease: （结核性）, （小动脉闭塞型）."""
+    plain = squash(part)
+    graded = _GRADE.fullmatch(plain) or _COURSES.fullmatch(plain) or laterality(plain) or _is_name(part)
+    return _ETIOLOGY.fullmatch(plain) is not None and not graded and not re.search(r"可能|待|疑|[阴阳男女]性", plain)
 
 
 def _is_name(part: str) -> bool:
@@ -137,24 +157,30 @@ def _taken_apart(text: str, qualifiers: str = "") -> Name:
     sides = laterality(both)
     if "双" in sides:
         sides = frozenset({"双"})
-    types = frozenset(found for pair in _TYPE.findall(both) for found in pair if found)
+    types = frozenset(_ROMAN.get(found, found) for pair in _TYPE.findall(both) for found in pair if found)
     courses = frozenset(_COURSE[found] for found in _COURSES.findall(both))
     grades = frozenset(_GRADE.findall(both))
     head = re.sub(r"双侧|两侧|左右|[左右双]侧?(?!美)", "", _COURSES.sub("", _GRADE.sub("", full)))
     return Name(full, re.sub(r"(?<=..)[病症]$", "", head), sides, types, courses, grades)
 
 
-_CLASSES = ("心律失常", "冠心病", "冠状动脉粥样硬化性心脏病", "先天性心脏病", "心脏瓣膜病", "脑血管病")
+CLASSES = (
+    "心律失常", "冠心病", "冠状动脉粥样硬化性心脏病", "先天性心脏病", "心脏瓣膜病", "脑血管病", "缺血性脑血管病",
+    "出血性脑血管病", "电解质紊乱", "电解质代谢紊乱", "水电解质紊乱",
+)  # fmt: skip
+_FUNCTION = re.compile(r"[,;、]?心功能(?:不全)?[0-9ivx一二三四-]+级(?:\([^()]*\))?$")
 
 
 @lru_cache(maxsize=8192)
 def readings(text: str) -> tuple[Name, ...]:
     """Read a reference: its whole name, and the disease alone where a class stands before it (心律失常：房颤)."""
-    whole = spoken(text).names[:1]
     plain = normalise(text[:_LONGEST]).strip()
+    if len(shorter := _FUNCTION.sub("", plain)) > 2:
+        plain = shorter
+    whole = spoken(plain).names[:1]
     before, colon, disease = plain.partition(":")
     if not colon:
-        before = next((name for name in _CLASSES if plain.startswith(name) and plain != name), "")
+        before = next((name for name in CLASSES if plain.startswith(name) and plain != name), "")
         disease = plain.removeprefix(before).strip("()[]-— ") if before else ""
     single = bool(disease) and before != "" and not re.search(r"[:、,;]|术后", disease)
     return whole + spoken(disease).names[:1] if single and _is_name(disease) else whole
@@ -165,6 +191,12 @@ def canonical(name: Name) -> str | None:
     """Find the knowledge's name for a whole name or, failing that, for its head."""
     index = spellings()
     return index.get(name.full) or index.get(name.head)
+
+
+@lru_cache(maxsize=8192)
+def ungraded(name: Name) -> str:
+    """Spell a whole name without its grades: 重度睡眠呼吸暂停 as 睡眠呼吸暂停."""
+    return _GRADE.sub("", name.full)
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,8 @@ _ASPECT = tuple((name, re.compile(pattern)) for name, pattern in ASPECTS.items()
 _TOPIC = tuple((name, group, re.compile(pattern)) for name, (group, pattern) in TOPICS.items())
 _FACTOR = tuple((name, re.compile(pattern)) for name, pattern in FACTORS.items())
 _SETTING = re.compile(
-    r"^(?!.{0,3}(?:什么|啥|哪|何)).{0,3}?(?:的时候|时候|时|起来|以后|之后|后|之前|以前|前|期间|的同时|以外|之外|发作|那[天会阵]|的地方|"
+    r"^(?!.{0,3}(?:什么|啥|哪|何)).{0,3}?(?:的时候|时候|时|起来|以后|之后|后|之前|以前|前|期间|的同时|以外|之外|发作|"
+    r"那[天会阵]|的地方|"
     r"这[么样]|"
     r"的话)"
 )
@@ -87,9 +88,22 @@ def need(text: str) -> Need:
 
 
 _KIND = re.compile(
-    r"什么样|怎么个|性质|感觉|哪种|哪[1一]种|怎样|怎么样|形容|像|滋味|何种|啥样|怎么(?:疼|痛)|"
+    r"什么样|怎么个|性质|感觉|哪种|哪[1一]种|怎样|怎么样|形容|像|滋味|何种|啥样|怎么(?:疼|痛)(?!起)|"
     r"[绞胀刺钝隐灼跳闷酸撕割拧揪](?:着)?(?:痛|疼)|拧着"
 )
+
+
+_BEGAN = re.compile(
+    r"什么时候|啥时候|何时|哪[天年]|几号|从什么|从几|(?:多久|多长时间|多长|几天|几年|几个月|几周|多少天)了|有(?:多久|"
+    r"多长时间|几天)|"
+    r"多久以前|几(?:天|个?月|年|周)前|第[1一]次是|最早|头[1一][次回]|多大.{0,5}(?:开始|起|就)"
+)
+"""Words that ask when it began, beside how long each attack lasts."""
+_AGE = re.compile(r"(?:宝宝|孩子|娃|今年)(?:现在|今年|是|有)?(?:几个月|多大|几岁)了?(?:[?？,，]|$)")
+_EATEN = re.compile(
+    r"(?:病|疼|痛|吐|拉|泻|舒服|难受|疹|发作)(?:[之以])?前(?:几天|[1一]天|那天|当天)?[^,，药]{0,4}[吃喝](?!.{0,8}药)"
+)
+_BY_DAY = re.compile(r"[1一]天(?:里头?|当中|之内|之中|内)[^,，]{0,4}变化")
 
 
 def _aspects(plain: str, character: bool) -> frozenset[str]:
@@ -97,6 +111,15 @@ def _aspects(plain: str, character: bool) -> frozenset[str]:
     found = {name for name, pattern in _ASPECT if pattern.search(plain)}
     if character:
         found.add("quality")
+    if "each" in found and not _BEGAN.search(plain):
+        found.discard("when")
+    if _AGE.search(plain):
+        found.discard("when")
+    if _EATEN.search(plain):
+        found.discard("treated")
+    if _BY_DAY.search(plain):
+        found.discard("progress")
+        found.add("timing")
     if found & {"pattern", "degree", "manner"} and not _KIND.search(plain):
         found.discard("quality")
     return frozenset(found)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import msgspec
 
 from meddc_bench.text import clauses, sentences, squash
-from meddc_offline.judging.names import spoken
+from meddc_offline.judging.names import CLASSES, spoken
+from meddc_offline.judging.vocabulary_names import HEADINGS, NAME_END, NO_DISEASE, PART_OF
 from meddc_offline.lexicon import Lexicon
 
 
@@ -20,46 +21,9 @@ class Found(msgspec.Struct, frozen=True):
     quote: str
 
 
-_HEADINGS: tuple[tuple[str, str], ...] = (
-    (
-        "skip",
-        r"诊断(?:的)?(?:依据|理由|分析|思路)|依据|理由|分析|鉴别诊断|需(?:要)?鉴别|病史(?:摘要|总结|概括|"
-        r"小结)?|主诉|"
-        r"现病史|既往史|症状(?:总结|分析)?|病情(?:分析|总结|摘要)|推理(?:过程)?|排除(?:诊断)?|不支持点?|支持点|"
-        r"体格检查|查体|检查结果|辅助检查结果",
-    ),
-    (
-        "diagnosis",
-        r"(?:诊断(?:结果|结论|意见|考虑|为|是)?|(?:初步|临床|最终|最后|主要|次要|目前|综合|入院|首要|第一|"
-        r"最可能的?|"
-        r"可能的?|考虑的?|推荐|其他|其它|合并|伴随|并发)+诊断(?:结果|为|是|考虑)?|印象|考虑(?:诊断)?|诊断与判断|"
-        r"可能的?疾病|合并症|并发症|diagnos[ie]s)",
-    ),
-    (
-        "tests",
-        r"(?:(?:建议|推荐|需要?|进一步|辅助|完善|必要的?|相关|下一步)*(?:的)?(?:检查|检验|化验)(?:项目|建议|方案|"
-        r"计划)?|tests?)",
-    ),
-    ("medication", r"(?:药物(?:治疗|建议|方案)?|用药(?:建议|方案|指导)?|处方|推荐用药|medications?)"),
-    (
-        "treatment",
-        r"(?:(?:建议|推荐|初步|下一步)*(?:治疗|处理|处置|诊疗|干预|手术)(?:方案|建议|措施|计划|原则|意见)?|"
-        r"treatments?)",
-    ),
-    (
-        "lifestyle",
-        r"(?:生活(?:方式|习惯)?(?:建议|指导|调整|干预|管理|方面)?|饮食(?:建议|指导|调整)?|日常(?:护理|注意|生活)|"
-        r"健康(?:生活|管理)|lifestyle)",
-    ),
-    (
-        "guidance",
-        r"(?:(?:就医|随访|健康|医疗|复诊|护理)(?:指导|建议|计划|宣教|教育)|注意事项|医嘱|随访|复诊|温馨提示|建议|"
-        r"指导|提醒|guidance|advice)",
-    ),
-)
 _HEADING = re.compile(
     r"^\W*(?:[一二三四五六七八九十\d]+\s*[、.．)）]\s*)?\W*(?:"
-    + "|".join(f"(?P<d{number}>{pattern})" for number, (_, pattern) in enumerate(_HEADINGS))
+    + "|".join(f"(?P<d{number}>{pattern})" for number, (_, pattern) in enumerate(HEADINGS))
     + r")(?:\s*[(（][^)）]{0,12}[)）])?\s*(?:\*\*)?\s*(?:[:：#＃]+|[】\]]+[:：]?|(?=\s*$))\s*(?:\*\*)?",
     re.IGNORECASE,
 )
@@ -80,13 +44,6 @@ _END = re.compile(
     r"(?:的(?:可能性?|诊断|表现|特点|典型|情况|患者)|可能性?(?:最|较|更|很|比较)?大|引起的?|导致的?|所致的?|"
     r"造成的?|相关|引发|待查|待排|需|建议|应|请|,|，|。|；|;|！|!|\n|（依据|因为|由于|但|但是|而|首先|需要|目前|"
     r"其次|$)"
-)
-_NAME = re.compile(
-    r"(?:病|症|炎|癌|瘤|征|结石|溃疡|梗死|梗塞|出血|骨折|感染|衰竭|贫血|高血压|哮喘|感冒|痛风|卒中|中风|心绞痛|"
-    r"损伤|破裂|狭窄|硬化|增生|囊肿|息肉|积液|脱垂|突出|疝|痔|结核|中毒|抑郁|焦虑|障碍|癫痫|失调|不全|亢进|减退|"
-    r"早搏|房颤|颤动|过速|梗阻|穿孔|扭转|妊娠|流产|脱位|劳损|疹|疱疹|癣|疮|斑|紫癜|惊厥|夹层|脓肿|缺血|子痫|脱离|"
-    r"白内障|青光眼|聋|眩晕|头痛|神经痛|反流|肥厚|肌无力|热|气胸|水肿|血栓|形成|栓塞|休克|套叠|早剥|剧吐|"
-    r"前置胎盘|甲亢|甲减|麻痹|干眼|近视|结节|不良|暂停|上感|综合症)(?:[(（].*[)）])?$"
 )
 _NO = re.compile(r"^(?:无|暂无|未提及|不详|没有|none|n/?a|略|待定)\W*$", re.IGNORECASE)
 
@@ -117,7 +74,9 @@ def _all(text: str) -> Iterator[Found]:
         elif not headed:
             yield from _asserted(line)
     if not headed and not any(True for dimension, line in sections if dimension is None for _ in _asserted(line)):
-        yield from _bare(text)
+        remarks = [line for dimension, line in sections if dimension == "tests" and not _MARK.match(line)]
+        found = [one for line in remarks for one in _asserted(line)]
+        yield from found or _bare(text)
 
 
 def _sections(text: str) -> Iterator[tuple[str | None, str]]:
@@ -126,7 +85,7 @@ def _sections(text: str) -> Iterator[tuple[str | None, str]]:
     for line in _cut(text):
         heading = _HEADING.match(line[:80])
         if heading:
-            current = _HEADINGS[next(n for n in range(len(_HEADINGS)) if heading[f"d{n}"])][0]
+            current = HEADINGS[next(n for n in range(len(HEADINGS)) if heading[f"d{n}"])][0]
             rest = line[heading.end() :]
             if rest.strip(" #*：:"):
                 yield current, rest
@@ -181,9 +140,65 @@ _WHERE = re.compile(
 _ANATOMY = re.compile(r"(?:区|叶|旁|脑室|中心|段|侧|部位?|处|丘脑|脑干|小脑)$")
 
 
+_SPECIFIC = re.compile(r"[,，;；:：、]\s*具体(?:为|是|包括|表现为)\s*(?P<rest>[^。；;\n]*)")
+_EXAMPLES = re.compile(r"[（(](?:如|例如|比如|可能|包括|原因|考虑|需|待)[^（()）]*[)）]")
+
+
+def _located(line: str) -> str:
+    """Leave out where the lesion lies; what names the disease more closely takes the broader name's place."""
+    specific = _SPECIFIC.search(line)
+    if specific is not None:
+        before = re.split(r"[、；;。]", line[: specific.start()])[-1]
+        names = [piece for piece in _parts(specific["rest"]) if piece]
+        if _unhedged(before) in CLASSES and names and all(_is_named(name) for name in names):
+            return line[: specific.start()].removesuffix(before) + specific["rest"] + line[specific.end() :]
+    return _WHERE.sub("", line)
+
+
+def _is_named(text: str) -> bool:
+    """Say whether a piece ends as the name of a disease."""
+    name = _unhedged(text)
+    return bool(name) and (NAME_END.search(name) is not None or Lexicon.load().canonical_disease(name) is not None)
+
+
+_JOINTS = re.compile(
+    r"(?<=.{2})(?:或者?|[，,]?但?(?:并?不(?:能)?(?:完全)?(?:排除|除外)))|(?:并?伴|合并)有?+(?=.{2})|并发(?!症|展)(?=.{2})|"
+    r"(?<=.{2})(?:和|及|与|以及|并(?!发症|破入|侵|转移|累及|波及))(?=.{2})"
+)
+_AFTER_NAME = re.compile(r"和|及|与|以及|并|(?:并?伴|合并)有?|并发")
+
+
+def _is_part(disease: str, added: str) -> bool:
+    """Say whether what is added is a state or complication that stays with the disease before it."""
+    if disease.endswith("糖尿病") and re.match(r".{0,4}(?:神经|肾病|视网膜|眼|足|酮症|血管病变)", added):
+        return True
+    return PART_OF.match(added) is not None
+
+
+def _parts(text: str) -> list[str]:
+    """Cut at 、 and at words that join names, outside brackets; 和, 伴 and the like join only after a name."""
+    out: list[str] = []
+    for piece in _pieces(text):
+        start = 0
+        for joint in _JOINTS.finditer(piece):
+            left = piece[start : joint.start()]
+            inside = len(re.findall(r"[(（]", piece[: joint.start()])) > len(
+                re.findall(r"[)）]", piece[: joint.start()])
+            )
+            joins = _AFTER_NAME.fullmatch(joint.group()) is not None
+            if inside or (joins and not _is_named(left)):
+                continue
+            if joins and joint.group()[0] in "并伴合" and _is_part(left, piece[joint.end() :]):
+                continue
+            out.append(left)
+            start = joint.end()
+        out.append(piece[start:])
+    return out
+
+
 def _diagnoses(line: str) -> Iterator[Found]:
     """Read a line of a diagnosis section: names, or a sentence that names them; where the lesion lies is no item."""
-    body = _WHERE.sub("", _stripped(line))
+    body = _located(_stripped(line))
     first = next(iter(sentences(body)), None)
     if first is not None and (len(body) > 40 or "。" in body):
         reasoned = re.match(
@@ -191,7 +206,7 @@ def _diagnoses(line: str) -> Iterator[Found]:
             r"因|根据|表现|支持|该|可能性)))",
             body,
         )
-        if reasoned and (_NAME.search(reasoned["name"]) or Lexicon.load().canonical_disease(reasoned["name"])):
+        if reasoned and (NAME_END.search(reasoned["name"]) or Lexicon.load().canonical_disease(reasoned["name"])):
             yield from _named(reasoned["name"])
             return
         named = list(_asserted(body))
@@ -199,13 +214,18 @@ def _diagnoses(line: str) -> Iterator[Found]:
             yield from named
             return
         body = first.text
-    for piece in _pieces(body):
-        for part in re.split(
-            r"(?<=.{2})(?:或者?|不(?:能)?(?:排除|除外)|合并(?=.{2})|(?<=[病炎症征])(?:伴有?|和|及|与|以及|"
-            r"并)(?=.{2}))",
-            _stripped(piece),
-        ):
-            yield from _named(part, loose=True)
+    for part in _parts(body):
+        yield from _named(_caused(_stripped(part)), loose=True)
+
+
+_CAUSED = re.compile(r"(?P<cause>.{3,}?)(?:所?导致|引起|所致|造成)的?(?P<effect>.+)")
+
+
+def _caused(text: str) -> str:
+    """Keep the cause where what it causes is a complaint and no disease (颈椎病引起的手麻)."""
+    match = _CAUSED.fullmatch(text)
+    causes = match is not None and _is_named(match["cause"]) and not _is_named(match["effect"])
+    return match["cause"] if match is not None and causes else text
 
 
 def _named(text: str, *, loose: bool = False) -> Iterator[Found]:
@@ -214,15 +234,18 @@ def _named(text: str, *, loose: bool = False) -> Iterator[Found]:
     reading = spoken(quote)
     if not quote or reading.negated or not reading.names or len(quote) > 40:
         return
-    name = _unhedged(quote)
+    name = _unhedged(_EXAMPLES.sub("", quote))
+    if NO_DISEASE.search(name):
+        return
     if _ANATOMY.search(name) and not Lexicon.load().canonical_disease(name):
         return
-    if name and (loose or _NAME.search(name) or Lexicon.load().canonical_disease(name)):
+    if name and (loose or NAME_END.search(name) or Lexicon.load().canonical_disease(name)):
         yield Found(name, "diagnosis", quote)
 
 
 _HEDGE_BEFORE = re.compile(
-    r"^(?:我(?:认为|觉得|判断|考虑|怀疑)|具体(?:为|是)|(?:最|很|极|较)?有?可能(?:的诊断)?(?:是|为|患有?)?[:：]?|"
+    r"^(?:的|(?:并|但)(?=[不伴可]|有|已)|(?:并?不|不)能?(?:完全)?(?:排除|除外)|并?伴有?|(?:发展|进展|演变)(?:为|成)|特别是|尤其是|由于|"
+    r"(?:可能的?)?(?:疾病|诊断|病因)(?:有|是|为|包括)|我(?:认为|觉得|判断|考虑|怀疑)|具体(?:为|是)|(?:最|很|极|较)?有?可能(?:的诊断)?(?:是|为|患有?)?[:：]?|"
     r"首先考虑|考虑(?:为|是|诊断为?)?|高度怀疑|怀疑(?:是|为)?|疑似|拟诊|倾向于?|初步|临床|诊断(?:为|是)?[:：]?|"
     r"患有|不(?:能)?(?:排除|除外)|一种|轻度的|典型的|存在|您|患者|合并|伴有|同时|主要|次要|其次(?:是|考虑)?|是|"
     r"为|有|[:：])+"
@@ -230,11 +253,12 @@ _HEDGE_BEFORE = re.compile(
 _HEDGE_AFTER = re.compile(
     r"(?:\s*[（(]\s*(?:可能(?:性[大高中低小]?)?|暂定|待定|待查|待排|待排除|疑似|首先考虑|首选|最可能|考虑|待除外|"
     r"概率.*|可能性.*|\d+%|.*待查)\s*[)）]|的?可能性?(?:较|很|最|比较)?大?|待查|待排除?|待除外|待明确|[?？]|的诊断|"
-    r"的可能)+$"
+    r"的可能|(?<=.{2})等)+$"
 )
 
 
 def _unhedged(text: str) -> str:
+    text = re.sub(r"疑似(?=并|伴|合并)", "", text)
     return _HEDGE_AFTER.sub("", _HEDGE_BEFORE.sub("", text)).strip(" *。.；;，,、")
 
 
@@ -260,8 +284,9 @@ def _asserted(line: str) -> Iterator[Found]:
 
 def _run(head: str, rest: str) -> Iterator[Found]:
     """Read the names of a run such as `A、B或C`; what does not look like a name is left."""
-    for piece in re.split(r"[、/]|或者?|(?<=.{2})(?:和|及|与|以及|伴有?|合并|并发)(?=.{2})", head):
-        yield from _named(piece)
+    for part in head.split("/"):
+        for piece in _parts(part):
+            yield from _named(piece)
 
 
 def _bare(text: str) -> Iterator[Found]:

@@ -12,20 +12,23 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from meddc_offline.judging.names import Name, Spoken, canonical, readings, spellings, spelt, spoken
+from meddc_offline.judging.names import Name, Spoken, canonical, readings, spellings, spelt, spoken, ungraded
 from meddc_offline.judging.vocabulary_names import PARENTS
 from meddc_offline.lexicon import Lexicon
 
 Relation = Literal["same", "narrower", "broader", "sibling", "other"]
 _ADDED = re.compile(
     r"(?:急性)?(?:期)?(?:急性)?(?:加重|发作)期?|嵌顿|破裂|穿孔|扭转|形成|发作|伴.*|合并.*|并发?.*|急性期|静息型|"
-    r"初发型|恶化型|后遗症期|(?:湿热|风寒|风热|气滞|血瘀).*|首次发作|急性起病|起病|出疹期|前驱期|结核性|感染期"
+    r"初发型|恶化型|后遗症期|(?:湿热|风寒|风热|气滞|血瘀).*|[病症]?复发|首次发作|急性起病|起病|出疹期|前驱期|结核性|感染期"
 )
 _TRAP = re.compile(
     r"(?:不|非|无|假性?|类|副|伪|拟|(?<!无)(?<!有)先兆|前|抗|(?<!降)(?<!减)低|(?<!升)(?<!增)高|继发性|肺源性|"
     r"疑|预防|"
     r"术后|后|妊娠期|妊娠|产后|药物性|医源性|隐匿性)$"
 )
+
+_PAIRED = re.compile(r"胃肠炎$|胃肠(?:道)?间质瘤$|肝肾综合征$|心肾综合征$|肺肾综合征$")
+"""Names of two organs at once: 胃肠炎 is no kind of 肠炎."""
 
 
 @lru_cache(maxsize=65536)
@@ -75,7 +78,8 @@ def _by_knowledge(a: Name, b: Name) -> Relation | None:
     ours, theirs = canonical(a), canonical(b)
     if ours is not None and ours == theirs:
         return "same" if _whole(a) == _whole(b) else None
-    if (ours is not None and b.full in _above(ours)) or any(b.full in wider for wider in _extra(a)):
+    wider = {b.full, ungraded(b)}
+    if (ours is not None and wider & _above(ours)) or any(wider & above for above in _extra(a)):
         return "narrower"
     if theirs is not None and a.full in _above(theirs):
         return "broader"
@@ -129,7 +133,7 @@ def includes(long: str, short: str) -> bool:
     if len(short) < 2 or len(long) <= len(short):
         return False
     if long.endswith(short):
-        return _TRAP.search(long[: -len(short)]) is None
+        return _TRAP.search(long[: -len(short)]) is None and not (_PAIRED.search(long) and not _PAIRED.search(short))
     if long.startswith(short):
         return _ADDED.fullmatch(long[len(short) :]) is not None
     return _inserted(long, short)
@@ -158,9 +162,8 @@ def relation(prediction: str, reference: str, synonyms: tuple[str, ...] = ()) ->
         return "other"
     theirs = [name for text in (reference, *synonyms) for name in readings(text)]
     found = {relate(a, b) for a in ours.names for b in theirs}
-    if ours.names and theirs and _side_missing(ours, theirs):
-        found -= {"same", "narrower"}
-        found.add("broader")
+    if found & {"same", "narrower"} and _side_missing(ours, theirs):
+        found = {"broader"}
     for kind in ("same", "narrower"):
         if kind in found:
             return kind
