@@ -171,7 +171,21 @@ class Orchestrator:
                 for judge in bench.judges for ask in range(bench.asks)
                 if case.scored_targets and self._missing(bench.trajectory_id(judge, ask, case, history_id))
             ],
-            *[self._after_reading(job, condition, history_id, loaded) for condition in bench.conditions],
+            *[
+                self._after_reading(job, condition, history_id, loaded)
+                for condition in bench.conditions if self._unread(job, condition, history_id)
+            ],
+        )  # fmt: skip
+
+    def _unread(self, job: Job, condition: Condition, history_id: str) -> bool:
+        """Tell whether a reading, or anything judged of it, is still to be made."""
+        bench = job.bench
+        reading_id = bench.reading_id(condition, history_id)
+        if self._missing(reading_id):
+            return True
+        return self._store.outcome(reading_id) == "scored" and any(
+            self._missing(bench.evidence_id(judge, ask, axis, job.case, reading_id))
+            for judge in bench.judges for ask in range(bench.asks) for axis in bench.reading_axes(job.case, condition)
         )  # fmt: skip
 
     async def _after_reading(self, job: Job, condition: Condition, history_id: str, loaded: _Lazy) -> None:

@@ -28,7 +28,8 @@ def results(
     store: Store, benches: Iterable[TaskBench], registry: Registry, *, complete: bool = True, predict_only: bool = False
 ) -> dict[str, Any]:
     """Compute everything `results.json` holds; with `predict_only` the histories' outcomes alone."""
-    with _no_collection(), store.mapped():
+    store.map()
+    with _no_collection():
         return _results(store, benches, registry, complete=complete, predict_only=predict_only)
 
 
@@ -82,7 +83,7 @@ def _row(
         "reasons": _reasons(units),
         "ended": dict(sorted(Counter(one.head.ended for one in units if one.head).items())),
         "breaches": sum(one.head.breaches for one in units if one.head),
-        "patient_checks": dict(sorted(sum((Counter(one.head.checks) for one in units if one.head), Counter()).items())),
+        "patient_checks": dict(sorted(_checks(units).items())),
         "early_assertion": sum(one.cut_at is not None for one in units),
         "excluded_edges": dict(sorted(_excluded(units).items())),
         "fallbacks": dict(sorted(_fallbacks(units).items())),
@@ -167,14 +168,22 @@ def _reasons(units: list[Measured]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+def _checks(units: Iterable[Measured]) -> Counter[str]:
+    """Add up the checks of the patient that fired."""
+    found: Counter[str] = Counter()
+    for one in units:
+        if one.head and one.head.checks:
+            found.update(one.head.checks)
+    return found
+
+
 def _excluded(units: Iterable[Measured]) -> Counter[str]:
     assignments = (found for one in units for found in one.assignments.values())
     return Counter((edge.excluded or "").split(" '")[0] for found in assignments for edge in found.excluded)
 
 
 def _fallbacks(units: Iterable[Measured]) -> Counter[str]:
-    steps = (step for one in units for found in one.evidence.values() for step in found.steps.items())
-    return Counter(f"{step}: {how.split(':')[0]}" for step, how in steps)
+    return Counter(f"{step}: {how.split(':')[0]}" for one in units for step, how in one.fallbacks)
 
 
 def _plain(found: Column, metric: Metric) -> dict[str, Any]:

@@ -45,12 +45,13 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 @dataclass(frozen=True)
 class Finished:
-    """How a run ended: its folder, the results, the progress, and the exit code."""
+    """How a run ended: its folder, the results, the progress, the exit code, and what its calls took."""
 
     folder: Path
     results: dict[str, Any]
     progress: Progress
     exit_code: int
+    calls: dict[str, Any]
 
 
 def prepare(campaign: Campaign, registry: Registry) -> list[TaskBench]:
@@ -106,7 +107,7 @@ def execute(
         manifest["failed"] = dict(progress.failed)
         manifest["calls"] = session.report()
         save(folder / MANIFEST, pretty(manifest))
-    return Finished(folder, found, progress, _exit_code(progress, found))
+    return Finished(folder, found, progress, _exit_code(progress, found), manifest["calls"])
 
 
 def open_session(campaign: Campaign, folder: Path) -> Session:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
+
+import msgspec
 
 from meddc_bench.contracts import Unit
 from meddc_bench.pipeline.judge import axis_references
@@ -52,17 +54,36 @@ class Row:
     ask: int
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A unit of a row with what it was computed from; `cell.unit` is None where it was not measured."""
+class Measured(msgspec.Struct, frozen=True):
+    """A unit of a row with what it was computed from; `cell.unit` is None where it was not measured.
+
+    `fallbacks` are the judge's steps that had to fall back, and how; `evidence` is there where texts were asked for.
+    """
 
     case: Case
     repeat: int
     cell: Cell
     head: Head | None
     assignments: Mapping[Axis, Assignment]
-    evidence: Mapping[Axis, Evidence]
+    fallbacks: Sequence[tuple[str, str]] = ()
+    evidence: Mapping[Axis, Evidence] = {}
     cut_at: int | None = None
+
+
+_Matched = tuple[Assignment, dict[str, str], Evidence | None]
+"""An axis of a unit: its assignment, the judge's fallbacks, and the evidence where it came with texts.
+
+Evidence without texts is let go as soon as it is matched: there is too much of it to keep.
+"""
+
+
+class _Parts(msgspec.Struct):
+    """The axes of a unit as they are matched; `failed` is the outcome and reason of the first that is missing."""
+
+    assignments: dict[Axis, Assignment] = {}
+    fallbacks: list[tuple[str, str]] = []
+    evidence: dict[Axis, Evidence] = {}
+    failed: tuple[str, str | None] | None = None
 
 
 def rows(bench: TaskBench) -> Iterator[Row]:
@@ -81,9 +102,10 @@ class Scorer:
     def __init__(self, store: Store, bench: TaskBench, *, texts: bool = False):
         """Make a scorer; with `texts` the evidence comes whole, for people to read."""
         self._store, self._bench = store, bench
+        self._texts = texts
         self._kind = Evidence if texts else cast(type[Evidence], _Brief)
-        self._found: dict[tuple[str, str, int, str], tuple[str, str | None, Entry | None]] = {}
-        self._trajectories: dict[str, tuple[Evidence, Assignment]] = {}
+        self._found: dict[tuple[str, str, int, str], tuple[str, Entry | None]] = {}
+        self._trajectories: dict[str, _Matched] = {}
         self.references = {
             case.id: {axis: len(axis_references(case, axis)) for axis in self._axes(case)} for case in bench.cases
         }
@@ -102,76 +124,71 @@ class Scorer:
                     yield self._unit(row, case, repeat, histories_only)
 
     def _unit(self, row: Row, case: Case, repeat: int, histories_only: bool) -> Measured:
-        history_id, outcome, entry = self._history(row, case, repeat)
+        history_id, entry = self._history(row, case, repeat)
         if entry is None:
             return _unmeasured(case, repeat, "infra_failed", self._bench.missing_because)
+        outcome, head = entry.outcome, entry.head
         if outcome == "policy_failed":
-            unit = failed_unit(self.references[case.id], entry.head.rounds if entry.head else 0)
-            cell = Cell(case.id, repeat, outcome, unit, entry.reason)
-            return Measured(case, repeat, cell, entry.head, unit.assignments, {})
-        if outcome != "scored" or entry.head is None:
-            return _unmeasured(case, repeat, outcome or "infra_failed", entry.reason, entry.head)
-        if histories_only:
-            return Measured(case, repeat, Cell(case.id, repeat, outcome, None), entry.head, {}, {})
-        return self._judged(row, case, repeat, history_id, entry.head)
+            unit = failed_unit(self.references[case.id], head.rounds if head else 0)
+            return Measured(case, repeat, Cell(case.id, repeat, outcome, unit, entry.reason), head, unit.assignments)
+        if outcome != "scored" or head is None or histories_only:
+            return _unmeasured(case, repeat, outcome, entry.reason, head)
+        return self._judged(row, case, repeat, history_id, head)
 
-    def _history(self, row: Row, case: Case, repeat: int) -> tuple[str, str | None, Entry | None]:
+    def _history(self, row: Row, case: Case, repeat: int) -> tuple[str, Entry | None]:
         """Look a history up once for all conditions and judges."""
         key = (row.policy.label, row.patient.label, repeat, case.id)
         found = self._found.get(key)
         if found is None:
             history_id = self._bench.history_id(row.policy, row.patient, case, repeat)
-            outcome = self._store.outcome(history_id)
-            found = history_id, outcome, self._store.entry(history_id) if outcome else None
+            found = history_id, self._store.entry(history_id) if history_id in self._store else None
             self._found[key] = found
         return found
 
     def _judged(self, row: Row, case: Case, repeat: int, history_id: str, head: Head) -> Measured:
-        bench, store = self._bench, self._store
-        assignments: dict[Axis, Assignment] = {}
-        evidence: dict[Axis, Evidence] = {}
-        failed: tuple[str, str | None] | None = None
+        bench, parts, cut_at = self._bench, _Parts(), None
         if "trajectory" in self.references[case.id]:
-            record_id = bench.trajectory_id(row.judge, row.ask, case, history_id)
-            failed = self._take("trajectory", record_id, head, evidence, assignments)
+            self._take("trajectory", bench.trajectory_id(row.judge, row.ask, case, history_id), head, parts)
         reading_id = bench.reading_id(row.condition, history_id)
-        state = store.outcome(reading_id)
-        cut_at = None
-        if state == "scored":
+        if self._store.outcome(reading_id) == "scored":
             if row.condition.label != "emitted":
-                reading = store.entry(reading_id)
+                reading = self._store.entry(reading_id)
                 cut_at = reading.head.cut_at if reading.head else None
             for axis in bench.reading_axes(case, row.condition):
-                record_id = bench.evidence_id(row.judge, row.ask, axis, case, reading_id)
-                taken = self._take(axis, record_id, head, evidence, assignments)
-                failed = failed or taken
+                self._take(axis, bench.evidence_id(row.judge, row.ask, axis, case, reading_id), head, parts)
         else:
-            failed = failed or ((state, store.entry(reading_id).reason) if state else ("infra_failed", NOT_DONE))
-        unit = Unit(assignments, head.ended, head.rounds, head.first_summary, case.turn_budget, head.trace)
-        outcome, reason = failed or ("scored", None)
-        return Measured(case, repeat, Cell(case.id, repeat, outcome, unit, reason), head, assignments, evidence, cut_at)
+            parts.failed = parts.failed or self._failure(reading_id)
+        outcome, reason = parts.failed or ("scored", None)
+        unit = Unit(parts.assignments, head.ended, head.rounds, head.first_summary, case.turn_budget, head.trace)
+        cell = Cell(case.id, repeat, outcome, unit, reason)
+        return Measured(case, repeat, cell, head, parts.assignments, parts.fallbacks, parts.evidence, cut_at)
 
-    def _take(
-        self,
-        axis: Axis,
-        record_id: str,
-        head: Head,
-        evidence: dict[Axis, Evidence],
-        assignments: dict[Axis, Assignment],
-    ) -> tuple[str, str | None] | None:
-        """Add the evidence and the assignment of one axis, or return its outcome and reason."""
+    def _take(self, axis: Axis, record_id: str, head: Head, parts: _Parts) -> None:
+        """Match one axis, or note why it is missing."""
         known = self._trajectories.get(record_id)
         if known is None:
-            state = self._store.outcome(record_id)
-            proposed = self._store.record(record_id, self._kind) if state == "scored" else None
-            if proposed is None:
-                return (state, self._store.entry(record_id).reason) if state else ("infra_failed", NOT_DONE)
-            known = proposed, assign(proposed, head.first_summary, lists=self._kind is Evidence)
+            scored = self._store.outcome(record_id) == "scored"
+            evidence = self._store.record(record_id, self._kind) if scored else None
+            if evidence is None:
+                parts.failed = parts.failed or self._failure(record_id)
+                return
+            assignment = assign(evidence, head.first_summary, lists=self._texts)
+            known = assignment, evidence.steps, evidence if self._texts else None
             if axis == "trajectory" and len(self._bench.conditions) > 1:
                 self._trajectories[record_id] = known
-        evidence[axis], assignments[axis] = known
-        return None
+        parts.assignments[axis], steps, whole = known
+        if steps:
+            parts.fallbacks.extend(steps.items())
+        if whole is not None:
+            parts.evidence[axis] = whole
+
+    def _failure(self, record_id: str) -> tuple[str, str | None]:
+        """Return the outcome and the reason of a record that is not there or came to nothing."""
+        if record_id not in self._store:
+            return "infra_failed", NOT_DONE
+        entry = self._store.entry(record_id)
+        return entry.outcome, entry.reason
 
 
 def _unmeasured(case: Case, repeat: int, outcome: str, reason: str | None, head: Head | None = None) -> Measured:
-    return Measured(case, repeat, Cell(case.id, repeat, outcome, None, reason), head, {}, {})
+    return Measured(case, repeat, Cell(case.id, repeat, outcome, None, reason), head, {})

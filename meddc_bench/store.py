@@ -139,8 +139,15 @@ def _without_surrogates(value: Any) -> Any:
 
 
 _entry_decoder = msgspec.json.Decoder(Entry)
+_HEAD = re.compile(rb'\{"stage":"[^"]*","id":"(([^"]{8})[^"]*)","outcome":"([^"]*)"')
 _RECORD = b',"record":'
 _SEAL = b',"seal":"'
+
+
+@functools.cache
+def _outcome(raw: bytes) -> str:
+    """Keep each of the few outcomes in memory once."""
+    return raw.decode("ascii", "replace")
 
 
 @functools.cache
@@ -158,9 +165,9 @@ class Store:
         self.folder = folder
         self.path = folder / RECORDS
         self.torn = 0
-        self._mapped: mmap.mmap | None = None
-        self._index: dict[str, tuple[int, int]] = {}
-        self._outcomes: dict[str, str] = {}
+        self._mapped: mmap.mmap | bytes = b""
+        self._index: dict[str, tuple[int, int, str]] = {}
+        """Where the current line of each record is, and its outcome."""
         self._lock: int | None = None
         self._fd: int | None = None
         self._end = 0
@@ -197,6 +204,7 @@ class Store:
             StoreError: the disk did not take what was written.
         """
         fd, lock, self._fd, self._lock = self._fd, self._lock, None, None
+        self._mapped = b""
         try:
             if fd is not None:
                 os.fsync(fd)
@@ -209,9 +217,8 @@ class Store:
 
     def outcome(self, record_id: str) -> str | None:
         """Return the outcome of a record, None where there is none."""
-        if record_id not in self._index:
-            return None
-        return self._outcomes.get(record_id, "scored")
+        found = self._index.get(record_id)
+        return None if found is None else found[2]
 
     def append(self, entry: Entry, record: Record | Storable | None) -> None:
         """Write one record: it survives the death of this process, and after `sync` that of the machine.
@@ -233,7 +240,7 @@ class Store:
         if written != len(line):
             self._take_back(written)
             raise StoreError(f"cannot write {self.path}: the disk is full; what was written before is kept")
-        self._note(entry.id, self._end, len(line), entry.outcome)
+        self._index[entry.id] = (self._end, len(line), entry.outcome)
         self._end += len(line)
 
     def sync(self) -> None:
@@ -251,18 +258,18 @@ class Store:
 
     def entry(self, record_id: str) -> Entry:
         """Read an entry without its record."""
-        line = self._line(record_id)
-        cut = line.find(_RECORD)
+        data, start, end = self._place(record_id)
+        cut = data.find(_RECORD, start, end)
         try:
-            return _entry_decoder.decode(line if cut < 0 else line[:cut] + b"}")
+            return _entry_decoder.decode(data[start:end] if cut < 0 else data[start:cut] + b"}")
         except msgspec.DecodeError as error:
             raise self._damaged(record_id, error) from error
 
     def record(self, record_id: str, kind: type[_RecordType]) -> _RecordType | None:
         """Read a record; None where its stage failed."""
-        line = self._line(record_id)
-        start = line.find(_RECORD)
-        body = line[start + len(_RECORD) : line.rfind(_SEAL)] if start >= 0 else b"null"
+        data, start, end = self._place(record_id)
+        cut = data.find(_RECORD, start, end)
+        body = data[cut + len(_RECORD) : data.rfind(_SEAL, cut, end)] if cut >= 0 else b"null"
         try:
             return None if body == b"null" else _decoder(kind).decode(body)
         except msgspec.DecodeError as error:
@@ -275,40 +282,27 @@ class Store:
     def lines(self) -> Iterator[bytes]:
         """Iterate over the current line of each record."""
         for record_id in self.ids():
-            yield self._line(record_id)
+            data, start, end = self._place(record_id)
+            yield data[start:end]
 
     def _damaged(self, record_id: str, error: Exception) -> StoreError:
         what = f"the line of record {record_id} is damaged ({error})"
         return StoreError(f"{self.path}: {what}; take the line out, and `retry` makes the record again")
 
-    def _note(self, record_id: str, start: int, length: int, outcome: str) -> None:
-        self._index[record_id] = (start, length)
-        if outcome == "scored":
-            self._outcomes.pop(record_id, None)
-        else:
-            self._outcomes[record_id] = outcome
-
-    def _line(self, record_id: str) -> bytes:
+    def _place(self, record_id: str) -> tuple[mmap.mmap | bytes, int, int]:
+        """Return bytes that hold the line of a record, and where it begins and ends in them."""
         try:
-            start, length = self._index[record_id]
+            start, length, _ = self._index[record_id]
         except KeyError:
             raise StoreError(f"{self.path} holds no record {record_id}") from None
-        if self._mapped is not None:
-            return self._mapped[start : start + length]
-        return os.pread(self._reading(), length, start)
+        if start + length <= len(self._mapped):
+            return self._mapped, start, start + length
+        return os.pread(self._reading(), length, start), 0, length
 
-    @contextlib.contextmanager
-    def mapped(self) -> Iterator[None]:
-        """Read many records quickly: the journal as it is now is mapped into memory for a while."""
-        if not self._index:
-            yield
-            return
-        with mmap.mmap(self._reading(), 0, access=mmap.ACCESS_READ) as data:
-            self._mapped = data
-            try:
-                yield
-            finally:
-                self._mapped = None
+    def map(self) -> None:
+        """Map the journal as it is now into memory, so that its records are read without a system call each."""
+        if self._end > len(self._mapped):
+            self._mapped = mmap.mmap(self._reading(), self._end, access=mmap.ACCESS_READ)
 
     def _reading(self) -> int:
         if self._fd is None:
@@ -362,32 +356,19 @@ class Store:
             self._end += os.write(self._fd, b"\n")
 
     def _scan(self) -> None:
-        """Index the journal by slicing lines, which is far cheaper than parsing them."""
+        """Index the journal by both ends of its lines, which is far cheaper than parsing them."""
         size = self._end = self.path.stat().st_size
-        if not size:
-            return
-        with open(self.path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            start = 0
-            while start < size:
-                end = data.find(b"\n", start)
-                end = size if end < 0 else end
-                found = _whole(data[start : min(end, start + 120)], data[max(start, end - 20) : end])
-                if found is not None:
-                    self._note(found[0], start, end + 1 - start, found[1])
-                elif end > start:
-                    self.torn += 1
-                start = end + 1
-
-
-def _whole(head: bytes, tail: bytes) -> tuple[str, str] | None:
-    """Return id and outcome of a whole line from its first 120 and last 20 bytes; None for a torn one."""
-    parts = head.split(b'"', 12)
-    if len(parts) < 12 or parts[0] != b"{" or parts[5] != b"id" or parts[9] != b"outcome":
-        return None
-    record_id = parts[7]
-    if tail[-19:] != b',"seal":"' + record_id[:8] + b'"}':
-        return None
-    return record_id.decode("ascii", "replace"), parts[11].decode("ascii", "replace")
+        self.map()
+        data, start = self._mapped, 0
+        while start < size:
+            end = data.find(b"\n", start)
+            end = size if end < 0 else end
+            found = _HEAD.match(data, start, end)
+            if found is not None and data[end - 19 : end] == _SEAL + found[2] + b'"}':
+                self._index[found[1].decode("ascii", "replace")] = (start, end + 1 - start, _outcome(found[3]))
+            elif end > start:
+                self.torn += 1
+            start = end + 1
 
 
 def save(path: Path, data: bytes) -> None:

@@ -37,6 +37,12 @@ class Adapter:
         }  # fmt: skip
 
     @property
+    def model(self) -> str | None:
+        """The language model it names in its options, if it stands on one."""
+        named = self.identity["options"].get("model")
+        return named if isinstance(named, str) else None
+
+    @property
     def version(self) -> str:
         return self.registration.version
 

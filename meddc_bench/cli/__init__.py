@@ -22,6 +22,7 @@ VERBS = {
     "show": "Show a case, a history, a template or a run's results.",
     "validate": "Check tasks and campaigns.",
     "plugins": "List plugins and what is wrong with any of them.",
+    "cache": "List or clear the kept replies of language models.",
     "info": "Print what a bug report needs.",
 }
 

@@ -51,6 +51,12 @@ log_level_option = click.option(
 )  # fmt: skip
 
 
+judge_repeats_option = click.option(
+    "--judge-repeats", "--asks", "asks", type=click.IntRange(min=1),
+    help="Times each judge is asked the same, for its noise floor [default: 1].",
+)  # fmt: skip
+
+
 def run_options(function: Any) -> Any:
     """Add the options of how and how much to run."""
     options = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shlex
 import sys
@@ -11,13 +12,14 @@ from typing import Any
 
 import click
 
-from meddc_bench.cli.options import build_campaign, role_options, run_options
+from meddc_bench.cli.options import build_campaign, judge_repeats_option, role_options, run_options
 
 
 @click.command("run")
 @run_options
 @role_options("policy", "patient", "reader", "judge")
-@click.option("--asks", type=click.IntRange(min=1), help="Times each judge is asked, for noise floors [default: 1].")
+@judge_repeats_option
+@click.option("--dry-run", is_flag=True, help="Say what would be made, with calls, tokens and cost, and make nothing.")
 @click.option("-x", "--predict-only", is_flag=True, help="Roll out only; read, judge and score later with `score`.")
 def command(**flags: Any) -> int:
     """Roll out policies on tasks, read, judge and score.
@@ -35,9 +37,28 @@ def command(**flags: Any) -> int:
     folder = Path(campaign.output_path) if campaign.output_path else run.default_folder(campaign)
     if os.path.exists(folder / run.MANIFEST):  # noqa: PTH110 - Path.exists raises where a name is too long
         note_changes(run.load_manifest(folder), benches)
+    if flags["dry_run"]:
+        return _dry_run(campaign, benches, folder, as_json=flags["as_json"])
     with progress_bar() as show:
         finished = run.execute(campaign, benches, registry, folder, fail_after=flags["fail_on_error"], on_progress=show)
     return finish(finished, as_json=flags["as_json"])
+
+
+def _dry_run(campaign: Any, benches: list[Any], folder: Path, *, as_json: bool) -> int:
+    from meddc_bench.cli.screen import say_json
+    from meddc_bench.cli.table import print_estimate
+    from meddc_bench.estimate import estimate
+    from meddc_bench.llm.session import read_prices
+    from meddc_bench.store import RECORDS, Store
+
+    prices = read_prices(Path(campaign.prices)) if campaign.prices else {}
+    store = Store(folder, writable=False) if (folder / RECORDS).is_file() else None
+    found = estimate(benches, store, prices)
+    if as_json:
+        say_json({**dataclasses.asdict(found), "cost": found.cost})
+    else:
+        print_estimate(found)
+    return 0
 
 
 def note_changes(manifest: dict[str, Any], benches: list[Any]) -> None:
@@ -84,6 +105,28 @@ class progress_bar:
         self._bar.update(0)
 
 
+def call_lines(calls: dict[str, Any]) -> list[str]:
+    """Say what the language models of a run took, all its sessions together, and which fields they refused."""
+    lines = []
+    if calls["usage"]:
+        total = {key: sum(row[key] for row in calls["usage"]) for key in _SUMMED}
+        spent = f"{total['calls']:,} replies ({total['unusable']:,} unusable), {total['prompt_tokens']:,} prompt and "
+        spent += f"{total['completion_tokens']:,} completion tokens"
+        cost = "" if calls["cost"] is None else f", cost {calls['cost']:,.4g}"
+        session = calls["this_session"]
+        lines.append(f"calls: {spent}{cost}; now {session['retries']} retries, {session['from_cache']} from the cache")
+    lines += [
+        f"note: {where} refuses {', '.join(names)}; they were left out"
+        for where, names in calls["stepped_down"].items()
+    ]
+    served = ((name, models) for name, models in calls["served_models"].items() if models != [name])
+    lines += [f"note: {name} was served by {', '.join(models)}" for name, models in served]
+    return lines
+
+
+_SUMMED = ("calls", "unusable", "prompt_tokens", "completion_tokens")
+
+
 def finish(finished: Any, *, as_json: bool, imported: bool = False) -> int:
     """Print the results, what stopped the run if anything did, and the run folder as the last line."""
     from meddc_bench.cli.screen import say, say_json
@@ -96,6 +139,8 @@ def finish(finished: Any, *, as_json: bool, imported: bool = False) -> int:
         say_json({"run": str(finished.folder), "exit_code": finished.exit_code, **finished.results})
         return int(finished.exit_code)
     print_results(finished.results)
+    for line in call_lines(finished.calls):
+        say(line, err=True)
     again = f"`meddc-bench retry {shlex.quote(str(finished.folder))}`"
     if progress.interrupted:
         say(f"interrupted: partial results; go on with {again}", err=True)

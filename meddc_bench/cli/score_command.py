@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from meddc_bench.cli.options import build_campaign, role_options, run_options
+from meddc_bench.cli.options import build_campaign, judge_repeats_option, role_options, run_options
 from meddc_bench.cli.run_command import finish, progress_bar
 
 
@@ -19,7 +19,7 @@ from meddc_bench.cli.run_command import finish, progress_bar
 @click.option("--importer-args", multiple=True, metavar="KEY=VALUE", help="Options of the importer.")
 @click.option("--histories", multiple=True, type=click.Path(path_type=Path), help="Files of histories; repeatable.")
 @click.argument("more", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--asks", type=click.IntRange(min=1), help="Times each judge is asked [default: 1].")
+@judge_repeats_option
 def command(run_folder: Path | None, more: tuple[Path, ...], **flags: Any) -> int:
     """Read, judge and score histories that are stored or that others made.
 

@@ -10,6 +10,12 @@ import click
 
 from meddc_bench.cli.screen import say, say_json
 
+STEPS = (
+    "extract_items", "cover_items", "grade_diagnoses", "extract_questions", "align_questions", "cover_targets",
+    "volunteered",
+)  # fmt: skip
+"""The judge's steps (`contracts.JudgeStep`, which `--help` need not import)."""
+
 
 @click.group("show")
 def command() -> None:
@@ -77,31 +83,23 @@ def show_history(run_folder: Path, case: str, policy: str | None, repeat: int, n
 
 
 @command.command("prompt")
-@click.argument("name", type=click.Choice(["doctor", "patient", "reader"]))
+@click.argument("name", type=click.Choice(["doctor", "patient", "reader", *STEPS]))
 @click.option("-t", "--tasks", "task", default="meddc_record", show_default=True)
 @click.option("--case", help="A case of the task [default: the first].")
 @click.option("--include-path", multiple=True, metavar="FOLDER")
 def show_prompt(name: str, task: str, case: str | None, include_path: tuple[str, ...]) -> None:
-    """Render a prompt as a language model would get it at the start of a case.
+    """Render the prompt of a role or judge step for a case, as a language model would get it.
+
+    The doctor's questions in it are those of the case's first targets.
 
     \b
     meddc-bench show prompt doctor --tasks meddc_record --case rec-001
+    meddc-bench show prompt cover_targets --case rec-001
     """
-    from meddc_bench.environments.consultation import ConsultationVisit
-    from meddc_bench.pipeline import read, rollout
-    from meddc_bench.records import Turn
+    from meddc_bench.cli.sample_prompts import messages
 
     found, one = _case(task, case, include_path)
-    opening = Turn(index=0, round=0, role="patient", kind="opening", text=one.context)
-    question = Turn(index=1, round=1, role="doctor", kind="question", text="您哪里不舒服，什么时候开始的？")
-    if name == "doctor":
-        budgets = ConsultationVisit(one.turn_budget, 4000).budgets
-        messages = rollout.Transcript(found, budgets).messages((opening,), {})
-    elif name == "patient":
-        messages = rollout.PatientPrompt(found, one).messages((opening, question), question.text)
-    else:
-        messages = read.reader_messages(found, (opening,))
-    for message in messages:
+    for message in messages(name, found, one):
         say(f"【{message.role}】\n{message.content}\n")
 
 

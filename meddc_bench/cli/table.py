@@ -42,6 +42,28 @@ def print_results(found: dict[str, Any]) -> None:
     )
 
 
+def print_estimate(found: Any) -> None:
+    """Print what a run would take."""
+    out = console()
+    out.print(f"{found.histories} 个问诊要做，{found.stored} 个已有。")
+    if not found.models:
+        out.print("没有语言模型参与，不产生调用费用。")
+        return
+    table = Table(title="语言模型的调用（上限估计）", title_justify="left")
+    for name in ("role", "model", "calls", "prompt tokens", "completion tokens", "cost"):
+        table.add_column(name, justify="left" if name in ("role", "model") else "right", no_wrap=True)
+    for one in found.models:
+        cost = "—" if one.cost is None else f"{one.cost:,.2f}"
+        table.add_row(
+            one.role, _plain(one.model), f"{one.calls:,}", f"{one.prompt_tokens:,}", f"{one.completion_tokens:,}", cost
+        )
+    out.print(table)
+    if found.cost is not None:
+        out.print(f"合计约 {found.cost:,.2f}（价目表的货币）")
+    else:
+        out.print("有模型不在价目表里，没有合计；用 --prices FILE 给出价目表。")
+
+
 def _print_table(out: Console, name: str, task: dict[str, Any]) -> None:
     """Print a task's table; a screen too narrow for it gets it without the counts, and no figure is ever cut."""
     for brief in (False, True) if out.is_terminal else (False,):

@@ -156,3 +156,28 @@ def _whole(line: bytes) -> bool:
 
 def _short(key: str) -> int:
     return int(key[:16], 16)
+
+
+def drop(path: Path, model: str | None = None) -> int:
+    """Delete the replies of a model, or all, and return how many there were; the rest is written whole or not at all.
+
+    Raises:
+        StoreError: the file could not be written.
+    """
+    dropped = 0
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        with open(path, "rb") as file, open(temporary, "wb") as kept:
+            for line in file:
+                if not _whole(line):
+                    continue
+                if model is None or _earlier.decode(line).model == model:
+                    dropped += 1
+                else:
+                    kept.write(line)
+            kept.flush()
+            os.fsync(kept.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}") from error
+    return dropped

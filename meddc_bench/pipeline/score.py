@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from meddc_bench.contracts import Metric, Unit
@@ -19,8 +20,7 @@ MOST_WRONG = 20
 """Wrong predictions an axis that the lower bound reckons with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """One expected unit: what came of it. `unit` is None where it was not measured, with the outcome and the reason."""
 
     case: str

@@ -64,7 +64,7 @@ class CountMetric:
         return self.formula(sums["tp"], sums["fp"], sums["fn"])
 
 
-_COUNTS = ("tp", "fp", "fn")
+_NOTHING: Statistics = {"tp": 0, "fp": 0, "fn": 0}
 _D, _T = CountMetric("diagnosis", f1), CountMetric("trajectory", f1)
 
 
@@ -157,9 +157,11 @@ class TotalMetric:
         d, t, timing = _D.case(unit), _T.case(unit), unit_efficiency(unit)
         if d is None and t is None and timing is None:
             return None
-        counts = {f"d_{name}": d[name] if d else 0 for name in _COUNTS}
-        counts |= {f"t_{name}": t[name] if t else 0 for name in _COUNTS}
-        return {**counts, "e": timing or 0.0, "n": float(timing is not None)}
+        d, t = d or _NOTHING, t or _NOTHING
+        return {
+            "d_tp": d["tp"], "d_fp": d["fp"], "d_fn": d["fn"], "t_tp": t["tp"], "t_fp": t["fp"], "t_fn": t["fn"],
+            "e": timing or 0.0, "n": float(timing is not None),
+        }  # fmt: skip
 
     def aggregate(self, sums: Sums) -> np.ndarray:
         d = f1(sums["d_tp"], sums["d_fp"], sums["d_fn"])

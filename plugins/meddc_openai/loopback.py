@@ -199,7 +199,8 @@ class Loopback:
         response = said if isinstance(said, web.StreamResponse) else self._completion(body, said)
         if fault:
             return await self._fail(request, fault, response)
-        self._answered.add(name)
+        if response.status == 200:
+            self._answered.add(name)
         return response
 
     def _draw(self, name: bytes) -> str:

@@ -119,6 +119,25 @@ def test_a_retry_replaces_a_failure_and_a_failure_never_hides_in_the_index(tmp_p
         assert len(store) == 2
 
 
+def test_what_was_there_at_opening_and_what_came_later_are_read_alike(tmp_path: Path) -> None:
+    fill(tmp_path, ["旧一", "旧二"])
+    with Store(tmp_path) as store:
+        for number, text in ((1, "新二"), (2, "三"), (3, "四")):
+            store.append(entry(number), reading(text))
+            if number == 2:
+                store.map()
+        texts = ["旧一", "新二", "三", "四"]
+        assert [store.record(ident(number), Reading) for number in range(4)] == [reading(text) for text in texts]
+        assert [store.entry(ident(number)).id for number in range(4)] == [ident(number) for number in range(4)]
+        assert [json.loads(line)["record"]["text"] for line in store.lines()] == texts
+
+
+def test_a_last_line_that_lacks_only_its_end_of_line_is_read_by_one_who_only_looks(tmp_path: Path) -> None:
+    whole = fill(tmp_path, ["第一条", "第二条"])
+    (tmp_path / RECORDS).write_bytes(whole[:-1])
+    assert texts_of(tmp_path) == {ident(0): "第一条", ident(1): "第二条"}
+
+
 def test_people_can_read_the_journal_line_by_line(tmp_path: Path) -> None:
     fill(tmp_path, ["右下腹疼三天，发烧38.5℃"])
     (line,) = (tmp_path / RECORDS).read_text(encoding="utf-8").splitlines()

@@ -1,0 +1,1 @@
+"""Language models in this process, on a vLLM engine, in every role."""
