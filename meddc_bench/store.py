@@ -20,11 +20,12 @@ import socket
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from meddc_bench.errors import StoreError
+from meddc_bench.places import Places
 from meddc_bench.records import Key, Outcome, Record, Stage, TraceStep
 from meddc_bench.text import clean
 
@@ -139,15 +140,13 @@ def _without_surrogates(value: Any) -> Any:
 
 
 _entry_decoder = msgspec.json.Decoder(Entry)
-_HEAD = re.compile(rb'\{"stage":"[^"]*","id":"(([^"]{8})[^"]*)","outcome":"([^"]*)"')
+_OUTCOMES: tuple[str, ...] = get_args(Outcome)
+_TAGS = {outcome: tag for tag, outcome in enumerate(_OUTCOMES)}
+_HEAD = re.compile(
+    rb'\{"stage":"[^"]*","id":"(([0-9a-f]{8})[0-9a-f]{8,})","outcome":"(%b)"' % "|".join(_OUTCOMES).encode()
+)
 _RECORD = b',"record":'
 _SEAL = b',"seal":"'
-
-
-@functools.cache
-def _outcome(raw: bytes) -> str:
-    """Keep each of the few outcomes in memory once."""
-    return raw.decode("ascii", "replace")
 
 
 @functools.cache
@@ -166,8 +165,8 @@ class Store:
         self.path = folder / RECORDS
         self.torn = 0
         self._mapped: mmap.mmap | bytes = b""
-        self._index: dict[str, tuple[int, int, str]] = {}
-        """Where the current line of each record is, and its outcome."""
+        self._places = Places()
+        """Where the current line of each record is, with its outcome as the tag."""
         self._lock: int | None = None
         self._fd: int | None = None
         self._end = 0
@@ -187,10 +186,10 @@ class Store:
                 raise
 
     def __contains__(self, record_id: object) -> bool:
-        return record_id in self._index
+        return isinstance(record_id, str) and self._places.get(record_id) is not None
 
     def __len__(self) -> int:
-        return len(self._index)
+        return len(self._places)
 
     @property
     def size(self) -> int:
@@ -217,8 +216,8 @@ class Store:
 
     def outcome(self, record_id: str) -> str | None:
         """Return the outcome of a record, None where there is none."""
-        found = self._index.get(record_id)
-        return None if found is None else found[2]
+        found = self._places.get(record_id)
+        return None if found is None else _OUTCOMES[found.tag]
 
     def append(self, entry: Entry, record: Record | Storable | None) -> None:
         """Write one record: it survives the death of this process, and after `sync` that of the machine.
@@ -240,7 +239,7 @@ class Store:
         if written != len(line):
             self._take_back(written)
             raise StoreError(f"cannot write {self.path}: the disk is full; what was written before is kept")
-        self._index[entry.id] = (self._end, len(line), entry.outcome)
+        self._places.put(entry.id, self._end, len(line), _TAGS[entry.outcome])
         self._end += len(line)
 
     def sync(self) -> None:
@@ -276,14 +275,16 @@ class Store:
             raise self._damaged(record_id, error) from error
 
     def ids(self) -> Iterator[str]:
-        """Iterate over the ids of the records, in the order of their first writing."""
-        return iter(tuple(self._index))
+        """Iterate over the ids of the records, in the order of their current lines."""
+        for line in self.lines():
+            head = _HEAD.match(line)
+            assert head is not None  # it was indexed by it
+            yield head[1].decode("ascii")
 
     def lines(self) -> Iterator[bytes]:
         """Iterate over the current line of each record."""
-        for record_id in self.ids():
-            data, start, end = self._place(record_id)
-            yield data[start:end]
+        for place in self._places:
+            yield os.pread(self._reading(), place.length, place.start)
 
     def _damaged(self, record_id: str, error: Exception) -> StoreError:
         what = f"the line of record {record_id} is damaged ({error})"
@@ -291,10 +292,10 @@ class Store:
 
     def _place(self, record_id: str) -> tuple[mmap.mmap | bytes, int, int]:
         """Return bytes that hold the line of a record, and where it begins and ends in them."""
-        try:
-            start, length, _ = self._index[record_id]
-        except KeyError:
-            raise StoreError(f"{self.path} holds no record {record_id}") from None
+        place = self._places.get(record_id)
+        if place is None:
+            raise StoreError(f"{self.path} holds no record {record_id}")
+        start, length, _ = place
         if start + length <= len(self._mapped):
             return self._mapped, start, start + length
         return os.pread(self._reading(), length, start), 0, length
@@ -365,7 +366,7 @@ class Store:
             end = size if end < 0 else end
             found = _HEAD.match(data, start, end)
             if found is not None and data[end - 19 : end] == _SEAL + found[2] + b'"}':
-                self._index[found[1].decode("ascii", "replace")] = (start, end + 1 - start, _outcome(found[3]))
+                self._places.put(found[1].decode("ascii"), start, end + 1 - start, _TAGS[found[3].decode("ascii")])
             elif end > start:
                 self.torn += 1
             start = end + 1

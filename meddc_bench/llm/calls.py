@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from meddc_bench.errors import StoreError
-from meddc_bench.llm.places import Places
+from meddc_bench.places import Places
 from meddc_bench.records import Record
 
 NAME = "calls.jsonl"
@@ -84,11 +84,11 @@ class CallJournal:
 
     def get(self, key: str) -> Kept | None:
         """Return the usable reply that was kept under a key."""
-        found = self._places.get(_short(key))
+        found = self._places.get(key)
         if found is None:
             return None
         try:
-            line = _line.decode(os.pread(self._fd, found[1], found[0]))
+            line = _line.decode(os.pread(self._fd, found.length, found.start))
             return _kept.decode(line.reply) if line.id == key and line.unusable is None else None
         except (msgspec.DecodeError, OSError):
             return None  # edited or damaged: it is asked again
@@ -125,14 +125,14 @@ class CallJournal:
         with open(self.path, "rb") as file:
             for line in file:
                 if _whole(line) and b',"unusable":"' not in line[: line.find(b',"reply":')]:
-                    self._note(line[7:23].decode("ascii", "replace"), start, len(line))
+                    self._note(line[7:39].decode("ascii", "replace"), start, len(line))
                 start += len(line)
         if start and os.pread(self._fd, 1, start - 1) != b"\n":
             os.write(self._fd, b"\n")
 
     def _note(self, key: str, start: int, length: int) -> None:
-        with contextlib.suppress(ValueError):  # a reply of 16 MiB, or an id that is none: it is asked again
-            self._places.put(_short(key), start, length)
+        with contextlib.suppress(ValueError):  # a reply too long, or an id that is none: it is asked again
+            self._places.put(key, start, length)
 
 
 def spent(path: Path) -> Iterator[Earlier]:
@@ -152,10 +152,6 @@ def spent(path: Path) -> Iterator[Earlier]:
 
 def _whole(line: bytes) -> bool:
     return line.endswith(b'"}\n') and line.startswith(b'{"id":"') and line[-12:-3] == b'"' + line[7:15]
-
-
-def _short(key: str) -> int:
-    return int(key[:16], 16)
 
 
 def drop(path: Path, model: str | None = None) -> int:

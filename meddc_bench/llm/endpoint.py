@@ -70,8 +70,8 @@ class Endpoint:
         """
         async with self._slots:
             for one in (None, str(body.get("model"))):
-                if one in self._denied:
-                    raise self._denied[one]
+                if (denied := self._denied.get(one)) is not None:
+                    raise EndpointError(denied.kind, denied.message)
             request = httpx2.Request("POST", self._url, headers=self._headers, content=raw)
             try:
                 async with asyncio.timeout(self._timeout):

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import types
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
@@ -22,17 +23,18 @@ from meddc_bench.cli import VERBS
 from meddc_bench.pipeline.rollout import Rollout, roll_out
 from meddc_bench.registry import KINDS, Registry
 from meddc_bench.run import prepare
+from meddc_openai.loopback import Loopback
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 BASH = re.compile(r"```bash\n(.*?)```", re.DOTALL)
-NOT_HERE = ("make ", "python3 -m venv", ".venv/", "pip ", "uv ", "pipx ")
+NOT_HERE = ("make ", "python3 -m venv", ".venv/", "pip ", "uv ", "pipx ", "export ", "python -m meddc_openai.loopback")
 
 
 def commands(page: Path) -> list[str]:
     """The lines of a page's bash blocks that this test can run: all but setting up and what needs other data."""
     blocks = BASH.findall(page.read_text(encoding="utf-8"))
-    lines = [line.split("  #")[0].strip() for block in blocks for line in block.splitlines()]
+    lines = [line.split("  #")[0].strip() for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     return [line for line in lines if line and not line.startswith(("#", *NOT_HERE))]
 
 
@@ -62,11 +64,18 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def loopback() -> Iterator[Loopback]:
+    """The server that the pages tell to start."""
+    with Loopback().serving() as server:
+        yield server
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.stem)
-def test_every_command_of_a_page_works_as_it_is_written(page: Path, folder: Path) -> None:
+def test_every_command_of_a_page_works_as_it_is_written(page: Path, folder: Path, loopback: Loopback) -> None:
     environment = {
         **os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "MEDDC_REPEATS": "1", "MEDDC_LIMIT": "2",
+        "MEDDC_REPEATS": "1", "MEDDC_LIMIT": "2", "OPENAI_BASE_URL": loopback.url,
     }  # fmt: skip
     for command in commands(page):
         if page.stem == "importing" and "--histories" in command and not _files_exist(command, folder):

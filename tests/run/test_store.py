@@ -115,7 +115,7 @@ def test_a_retry_replaces_a_failure_and_a_failure_never_hides_in_the_index(tmp_p
         assert store.outcome(ident(1)) == "scored"
         assert store.entry(ident(1)).reason is None
         assert store.record(ident(1), Reading) == reading("一")
-        assert list(store.ids()) == [ident(1), ident(2)]
+        assert list(store.ids()) == [ident(2), ident(1)]
         assert len(store) == 2
 
 
