@@ -13,6 +13,7 @@ from typing import Any
 
 from meddc_bench.contracts import Metric
 from meddc_bench.fingerprint import digest
+from meddc_bench.panel import panels, shared_models
 from meddc_bench.pipeline.score import Cell, Column, Statistics, column
 from meddc_bench.plan import CORE_REVISION, JUDGE_TEMPLATES, TaskBench
 from meddc_bench.records import DIMENSIONS, MEASURED, Axis
@@ -53,9 +54,10 @@ def _results(
         metrics = {} if predict_only else build_metrics(bench, registry)
         scorer = Scorer(store, bench)
         shared: dict[tuple[str, ...], Column] = {}
+        lines = [_row(bench, scorer, row, metrics, shared) for row in rows(bench)]
         tasks[bench.task.name] = {
             "cases": len(bench.cases), "repeats": bench.repeats, "protocol": bench.task.config.protocol.model_dump(),
-            "rows": [_row(bench, scorer, row, metrics, shared) for row in rows(bench)],
+            "rows": lines, "panels": panels(lines), "shared_models": shared_models(bench),
         }  # fmt: skip
     return {"format": FORMAT, "complete": complete, "tasks": tasks}
 
@@ -98,7 +100,7 @@ def _row(
         key = (name, row.policy.label, row.patient.label, row.judge.label, str(row.ask))
         found = shared.get(key) if axes <= {"trajectory"} else None
         if found is None:
-            cells = whole or [_cell_for(one, axes, scorer) for one in units]
+            cells = whole or [cell_for(one, axes, scorer) for one in units]
             found = _guarded(name, metric, cells, scorer, known if whole else None)
             shared[key] = found
         out["metrics"][name] = _plain(found, metric)
@@ -118,7 +120,7 @@ def _guarded(
         return Column((), (), None, None, 0, len(cells), None, reason)
 
 
-def _cell_for(measured: Measured, axes: frozenset[Axis], scorer: Scorer) -> Cell:
+def cell_for(measured: Measured, axes: frozenset[Axis], scorer: Scorer) -> Cell:
     """Return the cell as a metric sees it: unmeasured only when an axis the metric needs is missing."""
     cell = measured.cell
     if cell.unit is None or cell.outcome in MEASURED:

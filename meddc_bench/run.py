@@ -13,7 +13,7 @@ import datetime
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -79,16 +79,19 @@ def default_folder(campaign: Campaign) -> Path:
 def execute(
     campaign: Campaign, benches: list[TaskBench], registry: Registry, folder: Path, *,
     fail_after: int | None = None, on_progress: Callable[[Progress], None] | None = None,
-    stored_only: bool = False, command: str = "run",
+    stored_only: bool = False, command: str = "run", imported: Mapping[str, Any] | None = None,
 ) -> Finished:  # fmt: skip
     """Make what is missing in a run folder, then score and save.
 
     Args:
         stored_only: never roll out: histories that are not in the store are left out and reported as not done.
+        imported: of imported histories the importer, its options and the files, for whoever opens the run again.
     """
     with Store(folder) as store:
         session = open_session(campaign, folder)
         manifest = _manifest(campaign, benches, registry, command)
+        if imported is not None:
+            manifest["imported"] = dict(imported)
         save(folder / MANIFEST, pretty(manifest))
         orchestrator = Orchestrator(
             store, width=campaign.max_connections, retries=_given(campaign.max_retries, 2), timeout=campaign.timeout,

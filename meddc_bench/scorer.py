@@ -174,7 +174,9 @@ class Scorer:
                 return
             assignment = assign(evidence, head.first_summary, lists=self._texts)
             known = assignment, evidence.steps, evidence if self._texts else None
-            if axis == "trajectory" and len(self._bench.conditions) > 1:
+            if (
+                axis == "trajectory" and len(self._bench.conditions) > 1 and not self._texts
+            ):  # texts are too many to keep
                 self._trajectories[record_id] = known
         parts.assignments[axis], steps, whole = known
         if steps:

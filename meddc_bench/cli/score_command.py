@@ -91,8 +91,9 @@ def _score_imported(files: list[Path], flags: dict[str, Any]) -> int:
     _report(found)
     with progress_bar() as show:
         finished = run.execute(
-            campaign, [bench], registry, folder, fail_after=flags["fail_on_error"], on_progress=show, command="score"
-        )
+            campaign, [bench], registry, folder, fail_after=flags["fail_on_error"], on_progress=show, command="score",
+            imported={"importer": role["name"], "options": role["options"], "files": [str(one.resolve()) for one in files]},
+        )  # fmt: skip
     return finish(finished, as_json=flags["as_json"], imported=True)
 
 

@@ -31,6 +31,7 @@ def print_results(found: dict[str, Any]) -> None:
     out = console()
     for name, task in found["tasks"].items():
         _print_table(out, name, task)
+        _print_panels(out, task)
         for line in _notes(task):
             out.print(clean(line), style="yellow", markup=False)
     if not found["complete"]:
@@ -99,6 +100,31 @@ def _table(name: str, task: dict[str, Any], *, brief: bool = False) -> Table:
             _plain(row["policy"]), _plain(row["condition"]), *extra, *[show(row) for show in columns.values()]
         )
     return table
+
+
+def _print_panels(out: Console, task: dict[str, Any]) -> None:
+    """Print what several judges, or one asked several times, make of the same; nothing where one was asked once."""
+    found = task.get("panels", ())
+    if not found:
+        return
+    names = [name for name in ("D", "T", "E", "Total") if name in found[0]["metrics"]]
+    table = Table(title="裁判之间：均值，（极差），各裁判重复判读的标准差", title_justify="left")
+    for column in ("policy", "condition", *names):
+        table.add_column(column, no_wrap=True, justify="left" if column in ("policy", "condition") else "right")
+    for one in found:
+        cells = [_panel(one["metrics"].get(name, {})) for name in names]
+        table.add_row(_plain(one["policy"]), _plain(one["condition"]), *cells)
+    out.print(table)
+
+
+def _panel(metric: dict[str, Any]) -> str:
+    if metric.get("mean") is None:
+        return "—"
+    text = f"{100 * metric['mean']:.1f}"
+    if metric["spread"] is not None:
+        text += f" ({100 * metric['spread']:.1f})"
+    noise = [one for one in metric["noise"].values() if one is not None]
+    return text + (" ± " + "/".join(f"{100 * one:.1f}" for one in noise) if noise else "")
 
 
 def _title(name: str, task: dict[str, Any]) -> Text:
@@ -183,7 +209,10 @@ _TRAJECTORY: dict[str, Show] = {
 
 def _notes(task: dict[str, Any]) -> list[str]:
     """Say what a reader of the table must know: failures, missing axes, early diagnoses, checks, breaches."""
-    lines: list[str] = []
+    lines: list[str] = [
+        f"{one['role']} {one['label']} stands on the same model as policy {one['policy']} ({one['model']})"
+        for one in task.get("shared_models", ())
+    ]
     for row in task["rows"]:
         name = f"{row['policy']} / {row['condition']}"
         for outcome, count in row["outcomes"].items():

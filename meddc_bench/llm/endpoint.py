@@ -57,7 +57,7 @@ class Endpoint:
             self._shown = "[key]"
         self._hide = session.hide
         self._denied: dict[str | None, EndpointError] = {}
-        self._http = openai.DefaultAioHttpClient(limits=limits, timeout=None, trust_env=False)
+        self._http = openai.DefaultAioHttpClient(limits=limits, timeout=None, trust_env=not _here(base_url))
         self._client = openai.AsyncOpenAI(base_url=base_url, api_key=api_key or "none", http_client=self._http)
         self._url = httpx2.URL(f"{base_url}/chat/completions")
         self._headers = httpx2.Headers(_headers(self._client))
@@ -107,6 +107,12 @@ class Endpoint:
         await self._client.close()
 
 
+def _here(url: str) -> bool:
+    """Tell whether a server is on this machine, where no proxy of the environment is wanted."""
+    host = httpx2.URL(url).host
+    return host == "localhost" or host.startswith("127.") or host == "::1"
+
+
 def _headers(client: openai.AsyncOpenAI) -> dict[str, str]:
     """Take the library's headers, but not the dozen that describe this machine: each costs, and none is needed."""
     given = {**client.default_headers, **client.auth_headers}
@@ -119,7 +125,8 @@ def status_fault(status: int, words: str, headers: Mapping[str, str]) -> Endpoin
     """Name the kind of an HTTP error by its status and the server's words."""
     low = words.lower()
     words = f"HTTP {status}: {words}"
-    if status == 402 or any(mark in low for mark in _QUOTA):
+    later = _retry_after(headers)
+    if status == 402 or (later is None and any(mark in low for mark in _QUOTA)):
         return EndpointError("quota", words)
     if status in (400, 403, 451) and any(mark in low for mark in _FILTER):
         return EndpointError("refusal", words)
@@ -128,7 +135,7 @@ def status_fault(status: int, words: str, headers: Mapping[str, str]) -> Endpoin
     if status in (400, 413, 422) and any(mark in low for mark in _CONTEXT):
         return EndpointError("context", words)
     if status in (408, 409, 425, 429) or status >= 500:
-        return EndpointError("transient", words, retry_after=_retry_after(headers))
+        return EndpointError("transient", words, retry_after=later)
     return EndpointError("permanent", words)
 
 
