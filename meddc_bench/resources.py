@@ -1,4 +1,4 @@
-"""Where the shipped tasks and templates are: in a checkout beside the package, in a wheel inside it."""
+"""Where the shipped tasks, templates and leaderboards are: in a checkout beside the package, in a wheel inside it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def shipped(name: str) -> Path:
-    """Return the folder `tasks` or `templates` that came with the program."""
+    """Return the folder `tasks`, `templates` or `leaderboards` that came with the program."""
     installed = _PACKAGE / "_data" / name
     return installed if installed.is_dir() else _PACKAGE.parent / name

@@ -9,9 +9,9 @@ import contextlib
 import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
-from meddc_bench.contracts import Metric
+from meddc_bench.contracts import JudgeStep, Metric
 from meddc_bench.fingerprint import digest
 from meddc_bench.panel import panels, shared_models
 from meddc_bench.pipeline.score import Cell, Column, Statistics, column
@@ -141,16 +141,19 @@ def fingerprint(bench: TaskBench, row: Row, adapter: Adapter, metric: Metric) ->
         "repeats": bench.repeats, "environment": bench.environment.identity, "patient": row.patient.identity,
         "metric": adapter.identity, "cases": [bench.rollout_digest(case.id) for case in bench.cases],
         "templates": bench.templates("doctor_system", "doctor_message", "patient_system", "patient_message"),
+        "decoding": bench.sampling("patient"),
     }  # fmt: skip
     if metric.needs:
-        parts["judge"] = [row.judge.identity, protocol.empty_on_failure, bench.templates(*JUDGE_TEMPLATES)]
+        judged = bench.templates(*JUDGE_TEMPLATES), bench.sampling(*get_args(JudgeStep))
+        parts["judge"] = [row.judge.identity, protocol.empty_on_failure, *judged]
         parts["references"] = [[bench.axis_digest(axis, case.id) for axis in metric.needs] for case in bench.cases]
     if "trajectory" in metric.needs:
         parts["volunteered"] = protocol.volunteered
     if any(axis != "trajectory" for axis in metric.needs):
         parts["reader"] = [row.condition.identity, protocol.top_k]
         if row.condition.label != "emitted":
-            parts["view"] = [protocol.view, bench.templates("reader_system", "reader_message")]
+            read = bench.templates("reader_system", "reader_message"), bench.sampling("reader")
+            parts["view"] = [protocol.view, *read]
     return {"digest": digest(parts), "parts": parts}
 
 

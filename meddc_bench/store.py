@@ -25,12 +25,16 @@ from typing import Any, TypeVar, get_args
 import msgspec
 
 from meddc_bench.errors import StoreError
-from meddc_bench.places import Places
+from meddc_bench.places import USUAL, Places
 from meddc_bench.records import Key, Outcome, Record, Stage, TraceStep
 from meddc_bench.text import clean
 
 RECORDS = "records.jsonl"
 LOCK = ".lock"
+_LINE = 2_000
+"""Bytes a line may have on average, for the first size of the index."""
+_RESIDENT = 8 << 20
+"""Bytes of the mapped journal that are read before its pages are let go."""
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _KEY_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
@@ -169,7 +173,7 @@ class Store:
         """Where the current line of each record is, with its outcome as the tag."""
         self._lock: int | None = None
         self._fd: int | None = None
-        self._end = 0
+        self._end = self._touched = 0
         if writable:
             self._open_for_writing()
         if self.path.exists():
@@ -186,7 +190,7 @@ class Store:
                 raise
 
     def __contains__(self, record_id: object) -> bool:
-        return isinstance(record_id, str) and self._places.get(record_id) is not None
+        return isinstance(record_id, str) and self._places.find(record_id) >= 0
 
     def __len__(self) -> int:
         return len(self._places)
@@ -216,8 +220,8 @@ class Store:
 
     def outcome(self, record_id: str) -> str | None:
         """Return the outcome of a record, None where there is none."""
-        found = self._places.get(record_id)
-        return None if found is None else _OUTCOMES[found.tag]
+        at = self._places.find(record_id)
+        return None if at < 0 else _OUTCOMES[self._places.tags[at]]
 
     def append(self, entry: Entry, record: Record | Storable | None) -> None:
         """Write one record: it survives the death of this process, and after `sync` that of the machine.
@@ -283,8 +287,8 @@ class Store:
 
     def lines(self) -> Iterator[bytes]:
         """Iterate over the current line of each record."""
-        for place in self._places:
-            yield os.pread(self._reading(), place.length, place.start)
+        for at in self._places:
+            yield os.pread(self._reading(), self._places.lengths[at], self._places.starts[at])
 
     def _damaged(self, record_id: str, error: Exception) -> StoreError:
         what = f"the line of record {record_id} is damaged ({error})"
@@ -292,10 +296,13 @@ class Store:
 
     def _place(self, record_id: str) -> tuple[mmap.mmap | bytes, int, int]:
         """Return bytes that hold the line of a record, and where it begins and ends in them."""
-        place = self._places.get(record_id)
-        if place is None:
+        at = self._places.find(record_id)
+        if at < 0:
             raise StoreError(f"{self.path} holds no record {record_id}")
-        start, length, _ = place
+        start, length = self._places.starts[at], self._places.lengths[at]
+        self._touched += length
+        if self._touched > _RESIDENT:
+            self._let_go()
         if start + length <= len(self._mapped):
             return self._mapped, start, start + length
         return os.pread(self._reading(), length, start), 0, length
@@ -304,6 +311,12 @@ class Store:
         """Map the journal as it is now into memory, so that its records are read without a system call each."""
         if self._end > len(self._mapped):
             self._mapped = mmap.mmap(self._reading(), self._end, access=mmap.ACCESS_READ)
+
+    def _let_go(self) -> None:
+        """Let the system take back the pages that were read, so that a long journal is never in memory as a whole."""
+        self._touched = 0
+        if isinstance(self._mapped, mmap.mmap):
+            self._mapped.madvise(mmap.MADV_DONTNEED)
 
     def _reading(self) -> int:
         if self._fd is None:
@@ -360,8 +373,12 @@ class Store:
         """Index the journal by both ends of its lines, which is far cheaper than parsing them."""
         size = self._end = self.path.stat().st_size
         self.map()
+        self._places = Places(max(USUAL, size // _LINE))
         data, start = self._mapped, 0
         while start < size:
+            if start - self._touched > _RESIDENT:
+                self._let_go()
+                self._touched = start
             end = data.find(b"\n", start)
             end = size if end < 0 else end
             found = _HEAD.match(data, start, end)
@@ -370,6 +387,7 @@ class Store:
             elif end > start:
                 self.torn += 1
             start = end + 1
+        self._let_go()
 
 
 def save(path: Path, data: bytes) -> None:

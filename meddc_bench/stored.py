@@ -5,7 +5,7 @@ Nothing is made and nothing is written: what is missing in the store is missing 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from meddc_bench.fingerprint import digest
 from meddc_bench.imports import import_benches
 from meddc_bench.pipeline.score import Cell
 from meddc_bench.plan import TaskBench
-from meddc_bench.records import Reading
+from meddc_bench.records import Record
 from meddc_bench.registry import Registry
 from meddc_bench.results import build_metrics, cell_for, fingerprint
 from meddc_bench.run import load_manifest, prepare, task_index
@@ -34,7 +34,8 @@ from meddc_bench.wiring import Adapter
 class StoredColumn:
     """One metric of one row, case by case. `series` is None, with the reason, where no case has it.
 
-    `fingerprint` is what the column depends on (`digest` and `parts`); `unmeasured` counts units by outcome and reason.
+    `fingerprint` is what the column depends on (`digest` and `parts`); `unmeasured` counts units by outcome and reason,
+    `holes` gives for each case with an unmeasured unit the outcomes and reasons.
     """
 
     task: str
@@ -48,6 +49,7 @@ class StoredColumn:
     measured: int
     expected: int
     unmeasured: dict[str, int]
+    holes: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class StoredRun:
     """A run folder opened for reading."""
 
     folder: Path
+    campaign: campaigns.Campaign
     manifest: dict[str, Any]
     store: Store
     benches: Sequence[TaskBench]
@@ -69,14 +72,16 @@ class StoredRun:
             raise UsageError(f"{self.folder} has the tasks {', '.join(named)}; name one of them with --tasks")
         return named[task]
 
-    def columns(self, bench: TaskBench, metrics: Iterable[str] | None = None) -> Iterator[StoredColumn]:
+    def columns(
+        self, bench: TaskBench, metrics: Iterable[str] | None = None, row_wanted: Callable[[Row], bool] = lambda _: True
+    ) -> Iterator[StoredColumn]:
         """Iterate over the columns of a bench, row by row: every metric of the task, or those named."""
         wanted = None if metrics is None else frozenset(metrics)
         built = {
             name: one for name, one in build_metrics(bench, self.registry).items() if wanted is None or name in wanted
         }
         scorer = Scorer(self.store, bench)
-        for row in rows(bench):
+        for row in filter(row_wanted, rows(bench)):
             units = list(scorer.units(row))
             for name, (adapter, metric) in built.items():
                 yield _column(bench, scorer, row, units, name, adapter, metric)
@@ -85,19 +90,27 @@ class StoredRun:
         """Check that all readings of each history were made of the very bytes that the store holds of it."""
         checked = mismatched = 0
         hashes: dict[str, list[str]] = {}
+        outcome, record = self.store.outcome, self.store.record
         for job in bench.jobs():
-            if self.store.outcome(job.history_id) != "scored":
+            history_id = job.history_id
+            if outcome(history_id) != "scored":
                 continue
-            head = self.store.entry(job.history_id).head
+            head = self.store.entry(history_id).head
             hash_ = head.hash if head is not None else ""
             hashes.setdefault(job.policy.label, []).append(f"{job.case.id}|{job.repeat}|{hash_}")
             for condition in bench.conditions:
-                reading_id = bench.reading_id(condition, job.history_id)
-                if self.store.outcome(reading_id) == "scored":
-                    reading = self.store.record(reading_id, Reading)
+                reading_id = bench.reading_id(condition, history_id)
+                if outcome(reading_id) == "scored":
+                    reading = record(reading_id, _HashRead)
                     checked += 1
                     mismatched += reading is None or reading.history_hash != hash_
         return ReadBytes({policy: digest(sorted(found)) for policy, found in hashes.items()}, checked, mismatched)
+
+
+class _HashRead(Record, frozen=True):
+    """A reading without its texts."""
+
+    history_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +123,8 @@ class ReadBytes:
 
 
 @contextmanager
-def open_run(folder: Path) -> Iterator[StoredRun]:
-    """Open a run for reading.
+def open_run(folder: Path, changes: Mapping[str, Any] | None = None, *, writable: bool = False) -> Iterator[StoredRun]:
+    """Open a run for reading, or `writable` for the orchestrator, its campaign with some keys changed.
 
     Raises:
         InputError: the folder is no run, or a file that was imported is gone.
@@ -121,9 +134,9 @@ def open_run(folder: Path) -> Iterator[StoredRun]:
     if not (folder / RECORDS).is_file():
         raise InputError("the run has no records", path=folder / RECORDS)
     stored = {key: value for key, value in manifest["campaign"].items() if value is not None}
-    campaign = campaigns.build(stored)
+    campaign = campaigns.build({**stored, **(changes or {})})
     registry = Registry.load()
-    with Store(folder, writable=False) as store:
+    with Store(folder, writable=writable) as store:
         store.map()
         if manifest.get("imported"):
             benches: Sequence[TaskBench] = [_imported(manifest["imported"], campaign, registry, store)]
@@ -131,7 +144,7 @@ def open_run(folder: Path) -> Iterator[StoredRun]:
             raise InputError("the run was made by an older version; score the histories again", path=folder)
         else:
             benches = prepare(campaign, registry)
-        yield StoredRun(folder, manifest, store, benches, registry)
+        yield StoredRun(folder, campaign, manifest, store, benches, registry)
 
 
 def _imported(known: dict[str, Any], campaign: campaigns.Campaign, registry: Registry, store: Store) -> TaskBench:
@@ -150,53 +163,79 @@ def _column(
 ) -> StoredColumn:  # fmt: skip
     axes = frozenset(metric.needs)
     cells = [cell_for(one, axes, scorer) for one in units]
-    found = {(cell.repeat, cell.case): _statistics(metric, cell) for cell in cells}
-    names = sorted({key for one in found.values() if one for key in one})
+    found = [None if cell.unit is None else metric.case(cell.unit) for cell in cells]
+    names = sorted({key for one in found if one for key in one})
     lost: dict[str, int] = {}
+    holes: dict[str, set[str]] = {}
     for cell in cells:
         if cell.unit is None:
-            lost[f"{cell.outcome}: {cell.reason}"] = lost.get(f"{cell.outcome}: {cell.reason}", 0) + 1
+            words = f"{cell.outcome}: {cell.reason}"
+            lost[words] = lost.get(words, 0) + 1
+            holes.setdefault(cell.case, set()).add(words)
     series, reason = None, None
     if names:
         reader = row.condition.label if any(axis != "trajectory" for axis in axes) else None
         series = _series(row, name, metric, reader, cells, found, names)
     else:
         reason = next(iter(lost), "no case has references for it")
+    measured = sum(one is not None for one in found)
     return StoredColumn(
         bench.task.name, row, name, metric.unit, metric.higher_is_better, series, reason,
-        fingerprint(bench, row, adapter, metric), sum(one is not None for one in found.values()),
-        sum(one is not None for one in found.values()) + sum(lost.values()), lost,
+        fingerprint(bench, row, adapter, metric), measured, measured + sum(lost.values()), lost,
+        {case: tuple(sorted(reasons)) for case, reasons in sorted(holes.items())},
     )  # fmt: skip
 
 
-_Found = dict[tuple[int, str], "dict[str, float] | None"]
-
-
 def _series(
-    row: Row, name: str, metric: Metric, reader: str | None, cells: Sequence[Cell], found: _Found, names: Sequence[str]
+    row: Row, name: str, metric: Metric, reader: str | None, cells: Sequence[Cell],
+    found: Sequence[Mapping[str, float] | None], names: Sequence[str],
 ) -> Series:  # fmt: skip
-    cases = sorted({cell.case for cell in cells})
-    repeats = sorted({cell.repeat for cell in cells})
-    missing = {(cell.repeat, cell.case) for cell in cells if cell.unit is None}
-    statistics = {key: np.zeros((len(repeats), len(cases))) for key in names}
-    for at, repeat in enumerate(repeats):
-        for column, case in enumerate(cases):
-            place = (repeat, case)
-            one = found.get(place)
-            for key in names:
-                if place in missing or place not in found:
-                    statistics[key][at, column] = np.nan
-                elif one is not None:
-                    statistics[key][at, column] = one[key]
+    """Lay the statistics out by run and case: NaN where not measured, 0 where the metric leaves the case out."""
+    cases = {case: at for at, case in enumerate(sorted({cell.case for cell in cells}))}
+    repeats = {repeat: at for at, repeat in enumerate(sorted({cell.repeat for cell in cells}))}
+    places = [repeats[cell.repeat] for cell in cells], [cases[cell.case] for cell in cells]
+    empty = [float("nan") if cell.unit is None else 0.0 for cell in cells]
+    statistics = {}
+    for key in names:
+        statistics[key] = np.full((len(repeats), len(cases)), np.nan)
+        statistics[key][places] = [
+            blank if one is None else one.get(key, blank) for one, blank in zip(found, empty, strict=True)
+        ]
     unit = "proportion" if metric.unit == "fraction" else metric.unit
     over: Any = metric.over_repeats
     return Series(
-        row.policy.label, name, cases, statistics, metric.aggregate, reader=reader, unit=unit, over_repeats=over
+        row.policy.label, name, list(cases), statistics, metric.aggregate, reader=reader, unit=unit, over_repeats=over
     )
 
 
-def _statistics(metric: Metric, cell: Cell) -> dict[str, float] | None:
-    if cell.unit is None:
-        return None
-    found = metric.case(cell.unit)
-    return None if found is None else dict(found)
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of two fingerprints that differs, and how."""
+
+    name: str
+    words: str
+
+
+def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[Part, ...]:
+    """List the parts in which two fingerprints differ.
+
+    >>> differing({"seed": 0, "task": "a"}, {"seed": 1, "task": "a"})
+    (Part(name='seed', words='0 and 1'),)
+    """
+    names = sorted(key for key in {*first, *second} if first.get(key) != second.get(key))
+    return tuple(Part(name, _difference(first.get(name), second.get(name))) for name in names)
+
+
+def _difference(one: Any, other: Any) -> str:
+    if one is None or other is None:
+        return "only one has it"
+    if isinstance(one, dict) and isinstance(other, dict):
+        return "; ".join(f"{part.name}: {part.words}" for part in differing(one, other))
+    if isinstance(one, list) and isinstance(other, list):
+        if len(one) != len(other):
+            return f"{len(one)} and {len(other)}"
+        pairs = [(a, b) for a, b in zip(one, other, strict=True) if a != b]
+        if isinstance(pairs[0][0], dict) and isinstance(pairs[0][1], dict):
+            return _difference(*pairs[0])
+        return f"{len(pairs)} of {len(one)} differ"
+    return f"{str(one)[:60]} and {str(other)[:60]}"

@@ -23,6 +23,8 @@ from meddc_bench.resources import shipped
 from meddc_bench.yamlfile import Document
 
 NAME = r"^[a-z][a-z0-9_.-]{0,63}$"
+LOCK = "instruments.lock.json"
+"""Beside a task.yaml: the fingerprints of the task's named instruments."""
 
 
 class Config(BaseModel):
@@ -92,8 +94,23 @@ class Instrument(Config):
     judge: RoleSpec
 
 
+class Locked(Config):
+    """A named instrument under one condition: digests of the metrics' fingerprints and of the parts they share."""
+
+    metrics: dict[str, str]
+    parts: dict[str, str]
+
+
+class InstrumentLock(Config):
+    """The fingerprints of a task's named instruments, by instrument and condition."""
+
+    format: Literal[1]
+    task: str
+    instruments: dict[str, dict[str, Locked]]
+
+
 class TaskFile(Config):
-    """What `task.yaml` may hold."""
+    """What `task.yaml` may hold. Of a `private` task no case text, case id or per-case count leaves a run."""
 
     task: str = Field(pattern=NAME)
     title: str = ""
@@ -107,6 +124,7 @@ class TaskFile(Config):
     protocol: Protocol = Protocol()
     repeats: int = Field(5, ge=1)
     metrics: tuple[str, ...] = ("D", "T", "E", "Total")
+    private: bool = False
     templates: str = "meddc"
     instruments: dict[str, Instrument] = {}
 
@@ -241,6 +259,22 @@ def load_task(path: Path) -> Task:
     if not cases:
         raise document.error("no case file matches", "cases")
     return Task(config, tuple(cases[one] for one in sorted(cases)), path, sources)
+
+
+def load_lock(folder: Path) -> InstrumentLock | None:
+    """Read the lock beside a task file; None where there is none.
+
+    Raises:
+        InputError: it is no lock.
+    """
+    path = folder / LOCK
+    if not path.is_file():
+        return None
+    try:
+        return InstrumentLock.model_validate_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        how = "write it again: meddc-bench leaderboard lock TASK"
+        raise InputError(f"is no lock of instruments ({type(error).__name__}); {how}", path=path) from error
 
 
 def _head(file: Path) -> Listing:

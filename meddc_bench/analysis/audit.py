@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meddc_bench.analysis.bootstrap import ONE_CASE, Interval, check_level, intervals, no_interval
+from meddc_bench.analysis.bootstrap import ONE_CASE, Estimate, Interval, check_level, intervals, no_interval
 from meddc_bench.analysis.orderings import Gap, Ordering, ordering
 from meddc_bench.analysis.ranks import Kendall, Rank, Reversals, kendall, order_signs, ranks, reversals
 from meddc_bench.analysis.resample import Replicates, replicate
@@ -98,6 +98,7 @@ class Audit:
     draws: int
     seed: int | None
     level: float
+    scores: tuple[Estimate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,7 +222,20 @@ def _audit(
         _variance(cells, everywhere),
         tuple(Unread(policy, reader) for reader, row in cells.items() for policy in policies if policy not in row),
         cases, draws, seed, blank.level,
+        tuple(
+            _estimate(cell, policy, reader, metric, unit, blank, cases, draws)
+            for reader, row in cells.items() for policy, cell in row.items()
+        ),
     )  # fmt: skip
+
+
+def _estimate(
+    cell: _Cell, policy: str, reader: str, metric: str, unit: str, blank: Interval, cases: int, draws: int
+) -> Estimate:
+    """Give a score its interval, from the draws that all share."""
+    (interval,) = intervals(_drawn(cell)[None], blank.level) if draws else [blank]
+    runs = 0 if cell.runs is None else len(cell.runs)
+    return Estimate(policy, reader, metric, cell.value, interval, cases, runs, unit)
 
 
 def _shifts(

@@ -84,11 +84,12 @@ class CallJournal:
 
     def get(self, key: str) -> Kept | None:
         """Return the usable reply that was kept under a key."""
-        found = self._places.get(key)
-        if found is None:
+        places = self._places
+        at = places.find(key)
+        if at < 0:
             return None
         try:
-            line = _line.decode(os.pread(self._fd, found.length, found.start))
+            line = _line.decode(os.pread(self._fd, places.lengths[at], places.starts[at]))
             return _kept.decode(line.reply) if line.id == key and line.unusable is None else None
         except (msgspec.DecodeError, OSError):
             return None  # edited or damaged: it is asked again
@@ -131,7 +132,9 @@ class CallJournal:
             os.write(self._fd, b"\n")
 
     def _note(self, key: str, start: int, length: int) -> None:
-        with contextlib.suppress(ValueError):  # a reply too long, or an id that is none: it is asked again
+        with contextlib.suppress(
+            ValueError, OverflowError
+        ):  # a reply too long, or an id that is none: it is asked again
             self._places.put(key, start, length)
 
 

@@ -85,7 +85,7 @@ class Engine:
         names = {name for finding in present for name in self.by_finding.get(finding, ())}
         names.update(name for name in chart.reported if name in self.diseases)
         candidates = (self._candidate(name, chart, present, denied) for name in names)
-        return sorted((c for c in candidates if c.score > 0), key=lambda c: (-c.score, c.name))
+        return sorted((c for c in candidates if c.score > 0), key=lambda c: (-round(c.score, 9), c.name))
 
     def _candidate(self, name: str, chart: Chart, present: Mapping[str, float], denied: frozenset[str]) -> Candidate:
         disease = self.diseases[name]

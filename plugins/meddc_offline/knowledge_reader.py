@@ -133,5 +133,5 @@ def _rationale(chart: Chart, chosen: list[Candidate], names: tuple[str, ...]) ->
 
 
 def _grounds(support: Mapping[str, float]) -> str:
-    best = sorted(support, key=lambda name: (-support[name], name))[:6]
+    best = sorted(support, key=lambda name: (-round(support[name], 9), name))[:6]
     return f"支持点有{'、'.join(best)}" if best else "检查结果支持"

@@ -74,7 +74,7 @@ WRONG: list[tuple[Words, str]] = [
     (("show", "history", "list", "c000"), "list/histories.jsonl: is damaged"),
     (("show", "history", "none", "c000"), "none has no history of case 'c000'; there is none"),
     (("show", "case", "TASK", "c009"), "has no case 'c009'; did you mean 'c00"),
-    (("show", "prompt", "judge"), "Invalid value for '{doctor|patient|reader}'"),
+    (("show", "prompt", "judge"), "Invalid value for '{doctor|patient|reader|"),
     # verbs
     (("rnu",), "No such command 'rnu'"),
     (("ls", "models"), "'models' is not one of 'tasks', 'policies', 'readers'"),

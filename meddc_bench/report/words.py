@@ -1,0 +1,157 @@
+"""What the program's own names are called in Chinese and English."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The same said in Chinese and in English."""
+
+    zh: str
+    en: str
+
+    def __add__(self, other: Words | str) -> Words:
+        """Say one after the other.
+
+        >>> Words("共", "all ") + "3"
+        Words(zh='共3', en='all 3')
+        """
+        zh, en = (other, other) if isinstance(other, str) else (other.zh, other.en)
+        return Words(self.zh + zh, self.en + en)
+
+
+def joined(parts: list[Words], zh: str = "；", en: str = "; ") -> Words:
+    """Say several things in a row.
+
+    >>> joined([Words("一", "one"), Words("二", "two")])
+    Words(zh='一；二', en='one; two')
+    """
+    return Words(zh.join(one.zh for one in parts), en.join(one.en for one in parts))
+
+
+def _named(**names: str) -> Mapping[str, Words]:
+    pairs = {key: value.split("|") for key, value in names.items()}
+    return MappingProxyType({key: Words(zh, en) for key, (zh, en) in pairs.items()})
+
+
+OUTCOMES = _named(
+    scored="已评分|scored",
+    policy_failed="被测策略失败|policy failed",
+    patient_failed="患者失败|patient failed",
+    reader_failed="阅读者失败|reader failed",
+    judge_failed="裁判失败|judge failed",
+    infra_failed="基础设施失败或未完成|infrastructure failed or not done",
+    excluded="不适用|excluded",
+)
+
+ENDED = _named(
+    diagnosed="给出诊断|diagnosed",
+    budget="用完轮数|budget used up",
+    deferred="推迟诊断|deferred",
+    failed="失败|failed",
+)
+
+METRICS = _named(
+    D="诊断 D|Diagnosis D",
+    T="问诊轨迹 T|Trajectory T",
+    E="效率 E|Efficiency E",
+    Total="总分 Total|Total",
+    D_precision="D 精确率|D precision",
+    D_recall="D 召回率|D recall",
+    T_precision="T 精确率|T precision",
+    T_recall="T 召回率|T recall",
+    matched_round="命中轮次|matched round",
+    first_summary_round="首次小结轮次|first summary round",
+    rounds="轮数|rounds",
+    questions="提问单元|question units",
+    volunteered="患者主动说出|volunteered",
+    tests_f1="检查 F1|tests F1",
+    treatment_f1="治疗 F1|treatment F1",
+    medication_f1="用药 F1|medication F1",
+    lifestyle_f1="生活方式 F1|lifestyle F1",
+    guidance_f1="就医指导 F1|guidance F1",
+)
+
+ROLES = _named(
+    policy="被测策略|policy",
+    patient="患者|patient",
+    reader="阅读者|reader",
+    judge="裁判|judge",
+    importer="导入器|importer",
+    environment="环境|environment",
+)
+
+VIEWS = _named(
+    cut="cut：从最先断言诊断的一轮起截去|cut: the view ends before the first turn that asserts a diagnosis",
+    mask="mask：遮去断言诊断的话|mask: the words that assert a diagnosis are hidden",
+    full="full：原样保留|full: nothing is taken away",
+)
+
+CHECKS = MappingProxyType(
+    {
+        "unknown fact": Words("引用了不存在的事实", "unknown fact"),
+        "no fact behind it": Words("回答没有事实依据", "no fact behind it"),
+        "status against facts": Words("肯定与否认和事实不符", "status against facts"),
+        "volunteers much": Words("一次说出过多", "volunteers much"),
+        "names the diagnosis": Words("说出了诊断", "names the diagnosis"),
+        "speaks as the doctor": Words("以医生口吻说话", "speaks as the doctor"),
+    }
+)
+"""The checks of the patient's answers."""
+
+EXCLUDED = MappingProxyType(
+    {
+        "dropped question": Words("小结轮次及以后的提问", "question in or after the summary round"),
+        "volunteered target": Words("患者已主动说出的目标", "volunteered target"),
+        "question without a round": Words("对不上轮次的提问", "question without a round"),
+        "unknown prediction id": Words("裁判给出未知的预测编号", "unknown prediction id"),
+        "unknown reference id": Words("裁判给出未知的参考编号", "unknown reference id"),
+        "quote not found in the text": Words("引文在原文中找不到", "quote not found in the text"),
+        "level": Words("等级不在规定之内", "level outside the step's vocabulary"),
+    }
+)
+"""Why a candidate edge does not count."""
+
+FALLBACKS = MappingProxyType(
+    {
+        "align_questions: keyword containment": Words("提问对轮次：改用关键词", "align_questions: keyword containment"),
+        "volunteered: string check": Words("主动说出：改用字符串核对", "volunteered: string check"),
+    }
+)
+"""What a judge's step fell back on."""
+
+REASONS = MappingProxyType(
+    {
+        "not done yet": Words("尚未完成", "not done yet"),
+        "no history was imported": Words("没有导入这份病史", "no history was imported"),
+        "no case has references for it": Words("没有病例带有它的参考答案", "no case has references for it"),
+        "undefined: nothing to average": Words("没有可平均的数", "undefined: nothing to average"),
+        "the policy has no generator of its own": Words(
+            "被测策略自身没有可用的生成模型", "the policy has no generator of its own"
+        ),
+        "one case: drawing cases again cannot vary it": Words(
+            "只有一个病例，无法重抽样", "one case: drawing cases again cannot vary it"
+        ),
+        "fewer than two policies": Words("不足两个策略", "fewer than two policies"),
+        "fewer than two policies: there is no pair": Words("不足两个策略", "fewer than two policies"),
+        "fewer than two pairs": Words("不足两对数值", "fewer than two pairs"),
+        "all values of one side are equal": Words("一侧的数值全部相同", "all values of one side are equal"),
+        "all scores of one side are equal": Words("一侧的得分全部相同", "all scores of one side are equal"),
+    }
+)
+"""The program's own reasons, which hold no text of a case."""
+
+VERDICTS = _named(
+    supported="一致支持|supported",
+    contradicted="相互矛盾|contradicted",
+    undecided="不能确定|undecided",
+)
+
+
+def named(table: Mapping[str, Words], name: str) -> Words:
+    """Say a name in both languages; one that the program does not know stays as it is."""
+    return table.get(name) or Words(name, name)
