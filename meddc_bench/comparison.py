@@ -1,4 +1,4 @@
-"""Comparison of two sides, policy by policy, paired by case: two runs, or two policies of one run.
+"""Comparison of two sides, policy by policy, paired by case: two runs, two policies of one run, or two published rows.
 
 Side ──> compare_sides ──> Compared: the differences of each metric, corrected over the pairs, and the cases they need
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,11 @@ from meddc_bench.analysis.power import Power, cases_needed, sd_of_error
 from meddc_bench.analysis.resample import replicate
 from meddc_bench.analysis.series import LeftOut, Series, complete
 from meddc_bench.errors import UsageError, suggest
+from meddc_bench.publish.checks import Checker, Refused
+from meddc_bench.publish.files import load_row
+from meddc_bench.publish.row import series_of
 from meddc_bench.records import DIMENSIONS
+from meddc_bench.registry import Registry
 from meddc_bench.results import build_metrics
 from meddc_bench.stored import StoredRun, differing
 
@@ -157,6 +162,30 @@ def side_of(
                 found.append(
                     Column(row.policy.label, place, one.series, one.fingerprint["parts"], unit, one.reason, one.holes)
                 )
+    return Side(name, found)
+
+
+def side_of_row(path: Path, name: str, *, metrics: Sequence[str] | None = None) -> Side:
+    """Take the columns of a published row: D, T, E and Total unless others are named.
+
+    Raises:
+        InputError: the file is no row.
+        Refused: the row does not hold: its numbers are not those of its counts, it is of a partial run …
+        UsageError: the row is of a private task, or a metric is not installed here.
+    """
+    row = load_row(path)
+    registry = Registry.load()
+    wrong = Checker(registry).faults(row)
+    if wrong:
+        raise Refused(path, wrong)
+    found: list[Column] = []
+    for series in series_of(row, registry):
+        if series.metric in (metrics or METRICS):
+            parts = {part: row.parts[one] for part, one in row.fingerprints[series.metric].parts.items()}
+            place = Place(
+                row.task.name, series.metric, row.instrument.patient.name, series.reader, row.instrument.judge.name
+            )
+            found.append(Column(row.policy.label, place, series, parts, series.unit))
     return Side(name, found)
 
 

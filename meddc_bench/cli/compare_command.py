@@ -34,14 +34,17 @@ from meddc_bench.cli.audit_command import names, show, statistics_options
 )
 @statistics_options
 def command(first: Path, second: Path | None, **flags: Any) -> int:
-    """Compare the policies of two runs, or of one, paired by case; runs that were not measured alike are refused.
+    """Compare the policies of two runs, of one, or two published rows, paired by case.
+
+    What was not measured alike is refused, with the list of what differs.
 
     \b
     meddc-bench compare runs/demo
     meddc-bench compare runs/demo --policies checklist brief --metric Total
+    meddc-bench compare checklist.json brief.json
     meddc-bench compare runs/old runs/new --policy checklist=checklist2
     """
-    from meddc_bench.comparison import compare_sides, pair_up, side_of
+    from meddc_bench.comparison import compare_sides, pair_up, side_of, side_of_row
     from meddc_bench.errors import UsageError
     from meddc_bench.stored import open_run
 
@@ -51,8 +54,14 @@ def command(first: Path, second: Path | None, **flags: Any) -> int:
         raise UsageError("--policy A=B is for two runs; for two policies of one run give --policies A B")
     with ExitStack() as stack:
         sides = []
-        for name, folder in (("A", first), ("B", second)):
-            if folder is not None:
+        given_paths = [first] if second is None else [first, second]
+        rows = [path.suffix == ".json" for path in given_paths]
+        if any(rows) and (second is None or not all(rows) or flags["tasks"]):
+            raise UsageError("a published row is compared with another row: give two .json files, and no --tasks")
+        for name, folder in zip("AB", given_paths, strict=False):
+            if folder.suffix == ".json":
+                sides.append(side_of_row(folder, name, metrics=names(flags["metric"])))
+            else:
                 run = stack.enter_context(open_run(folder))
                 sides.append(side_of(run, name, tasks=names(flags["tasks"]), metrics=names(flags["metric"])))
         given = list(flags["policies"]) or [_pair(text) for text in flags["policy"]]
