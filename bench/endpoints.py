@@ -7,8 +7,9 @@
     python bench/endpoints.py             all of them
 
 Everything is on: prompts rendered, replies checked, calls and records stored, results scored. The server is the
-project's loopback server, in processes of its own. The bare clients send the very bodies that the framework sent. Their
-CPU is that of sending alone; the framework's is of its whole process after the imports. Needs `pip install -e .[bench]`.
+project's loopback server, in processes of its own. The bare clients send the very bodies that the framework sent, as many episodes at
+once, one call of an episode after another. Their CPU is that of sending alone; the framework's is of its whole process
+after the imports. Needs `pip install -e .[bench]`.
 """
 
 from __future__ import annotations
@@ -53,10 +54,10 @@ def ours(url: str, folder: str, width: int, repeats: int) -> dict[str, float]:
     )  # fmt: skip
     import meddc_openai.adapters  # noqa: F401 - what is imported late is no cost of a call
 
-    before, start = _cpu(), time.perf_counter()
+    before = _cpu()
     registry = Registry.load()
     benches = run.prepare(wanted, registry)
-    rolled = None
+    rolled, start = None, time.perf_counter()
 
     def note(progress: Any) -> None:
         nonlocal rolled
@@ -78,11 +79,13 @@ def bare(client: str, url: str, bodies: str, width: int) -> dict[str, float]:
     async def go() -> tuple[float, float]:
         async with contextlib.AsyncExitStack() as stack:
             call = await _caller(client, url, stack)
-            todo = iter(queue)
+            size = -(-len(queue) // EPISODES)
+            todo = iter([queue[at : at + size] for at in range(0, len(queue), size)])
 
             async def worker() -> None:
-                for body in todo:
-                    assert await call(body)
+                for episode in todo:
+                    for body in episode:
+                        assert await call(body)
 
             before, start = _cpu(), time.perf_counter()
             await asyncio.gather(*(worker() for _ in range(width)))

@@ -39,6 +39,10 @@ _LONG_ENOUGH = 8
 _decode = msgspec.json.Decoder().decode
 
 
+OPENING = 0.004
+"""Seconds between the first calls to an endpoint."""
+
+
 class Endpoint:
     """An endpoint by base URL and key, with so many connections at most and a time limit for each attempt.
 
@@ -49,7 +53,8 @@ class Endpoint:
     """
 
     def __init__(self, base_url: str, api_key: str, session: Session):
-        width = session.max_connections
+        width = self._width = session.max_connections
+        self._opened = 0
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=width, keepalive_expiry=60)
         self._timeout, self._slots = session.timeout, asyncio.Semaphore(width)
         self._key, self._shown = api_key, session.hide(api_key)
@@ -68,6 +73,7 @@ class Endpoint:
         Raises:
             EndpointError: by kind; the words are the server's.
         """
+        await self._open_gently()
         async with self._slots:
             for one in (None, str(body.get("model"))):
                 if (denied := self._denied.get(one)) is not None:
@@ -89,6 +95,13 @@ class Endpoint:
         if fault.kind in ("auth", "quota"):
             self._denied[None if answer.status_code == 401 else str(body.get("model"))] = fault
         raise fault
+
+    async def _open_gently(self) -> None:
+        """Space the first calls, one a connection: a herd that starts together stays together and waits for itself."""
+        if self._opened < self._width:
+            pause = self._opened * OPENING
+            self._opened += 1
+            await asyncio.sleep(pause)
 
     def _covered(self, words: str) -> str:
         """Put a name for the keys of the environment and for this endpoint's own, where a server repeats them."""
