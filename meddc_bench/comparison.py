@@ -178,6 +178,9 @@ def side_of_row(path: Path, name: str, *, metrics: Sequence[str] | None = None) 
     wrong = Checker(registry).faults(row)
     if wrong:
         raise Refused(path, wrong)
+    unknown = [one for one in metrics or () if one not in row.scores]
+    if unknown:
+        raise UsageError(f"{path} has no metric {unknown[0]!r}; {suggest(unknown[0], row.scores)}")
     found: list[Column] = []
     for series in series_of(row, registry):
         if series.metric in (metrics or METRICS):

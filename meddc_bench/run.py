@@ -126,7 +126,8 @@ def open_session(campaign: Campaign, folder: Path) -> Session:
         timeout=_given(campaign.timeout, TIMEOUT), prices=read_prices(Path(campaign.prices)) if campaign.prices else {},
         cost_limit=campaign.cost_limit, hide=Keys().hide,
     )  # fmt: skip
-    session.count_earlier()
+    earlier = load_manifest(folder) if (folder / MANIFEST).is_file() else {}
+    session.count_earlier(earlier.get("calls"))
     return session
 
 

@@ -35,11 +35,11 @@ def list_calls(folder: Path | None) -> None:
     for one in spent(path):
         row = rows[one.role, one.model]
         row[0] += 1
-        row[1] += one.unusable is not None
+        row[1] += one.unusable is None
         row[2] += one.prompt_tokens
         row[3] += one.completion_tokens
     table = Table()
-    for name in ("role", "model", "replies", "unusable", "prompt tokens", "completion tokens"):
+    for name in ("role", "model", "paid replies", "kept usable", "prompt tokens", "completion tokens"):
         table.add_column(name, justify="left" if name in ("role", "model") else "right", no_wrap=True)
     for (role, model), counts in sorted(rows.items()):
         table.add_row(role, model, *[f"{count:,}" for count in counts])
@@ -52,7 +52,7 @@ def list_calls(folder: Path | None) -> None:
 @click.option("--model", help="Only the replies of this model, as it was named.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def clear(folder: Path | None, model: str | None, yes: bool) -> None:
-    """Delete the replies kept in a run folder, or in the shared cache; records stay.
+    """Delete the replies kept in a run folder, or in the shared cache; records stay, and so does what they took.
 
     \b
     meddc-bench cache clear --model qwen3-32b

@@ -74,6 +74,10 @@ def build_boards(folder: Path | None, include_path: tuple[str, ...]) -> int:
         say(
             f"{folder / name}.json: {len(board.rows)} rows, {len(board.rankings)} rankings, {len(board.reported)} reported"
         )
+    for stale in folder.glob("*.json"):
+        if stale.stem not in built.boards and (folder / "rows" / stale.stem).is_dir():
+            stale.unlink()
+            say(f"{stale}: deleted, no row of it holds", err=True)
     save(folder / "schema.json", laid_out(schema()))
     return 3 if built.refused else 0
 

@@ -53,7 +53,7 @@ def _dry_run(campaign: Any, benches: list[Any], folder: Path, *, as_json: bool) 
 
     prices = read_prices(Path(campaign.prices)) if campaign.prices else {}
     store = Store(folder, writable=False) if (folder / RECORDS).is_file() else None
-    found = estimate(benches, store, prices)
+    found = estimate(benches, store, prices, predict_only=campaign.predict_only)
     if as_json:
         say_json({**dataclasses.asdict(found), "cost": found.cost})
     else:
@@ -149,6 +149,10 @@ def finish(finished: Any, *, as_json: bool, imported: bool = False) -> int:
     elif finished.exit_code == 3 and imported:
         say("below full coverage: see the reasons above", err=True)
     elif finished.exit_code == 3:
-        say(f"below full coverage; try the failed records again with {again}", err=True)
+        say(
+            f"below full coverage: when the cause is mended, {again} makes what failed; a base_url is changed by "
+            "giving the run's command again with the same -o",
+            err=True,
+        )
     click.echo(str(finished.folder))
     return int(finished.exit_code)

@@ -50,7 +50,7 @@ def print_estimate(found: Any) -> None:
     if not found.models:
         out.print("没有语言模型参与，不产生调用费用。")
         return
-    table = Table(title="语言模型的调用（上限估计）", title_justify="left")
+    table = Table(title="语言模型的调用（估计）", title_justify="left")
     for name in ("role", "model", "calls", "prompt tokens", "completion tokens", "cost"):
         table.add_column(name, justify="left" if name in ("role", "model") else "right", no_wrap=True)
     for one in found.models:

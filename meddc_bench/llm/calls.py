@@ -9,9 +9,11 @@ One JSON line a reply, appended with one write(2). A reply that could not be use
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
@@ -32,8 +34,15 @@ class Kept(Record, frozen=True):
     model: str | None = None
 
 
+CLEARED = "cleared"
+"""Stands for the kind of a reply that was usable and is deleted: what it took is still counted."""
+
+
 class Spent(Record, frozen=True):
-    """A line of the journal without its reply: who asked which model, what it took, and why it could not be used."""
+    """A line of the journal without its reply: who asked which model, what it took, and why it could not be used.
+
+    `unreported`: the server did not say how many tokens it took.
+    """
 
     id: str
     role: str = ""
@@ -41,6 +50,7 @@ class Spent(Record, frozen=True):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     unusable: str | None = None
+    unreported: bool = False
 
 
 class Served(Record, frozen=True):
@@ -75,6 +85,7 @@ class CallJournal:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._fd, fcntl.LOCK_SH)
             self._scan()
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}") from error
@@ -100,19 +111,16 @@ class CallJournal:
         Raises:
             StoreError: it could not be written whole.
         """
-        line = _encode(
-            _Line(
-                id=spent.id, role=spent.role, model=spent.model, prompt_tokens=spent.prompt_tokens,
-                completion_tokens=spent.completion_tokens, unusable=spent.unusable, reply=msgspec.Raw(_encode(reply)),
-                seal=spent.id[:8],
-            )
-        ) + b"\n"  # fmt: skip
+        line = _encode(_Line(**msgspec.structs.asdict(spent), reply=msgspec.Raw(_encode(reply)), seal=spent.id[:8]))
+        line += b"\n"
         try:
             written = os.write(self._fd, line)
             end = os.lseek(self._fd, 0, os.SEEK_CUR)
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}; what was written before is kept") from error
         if written != len(line):
+            with contextlib.suppress(OSError):  # so that another process's next line is not lost with the torn one
+                os.write(self._fd, b"\n")
             raise StoreError(f"cannot write {self.path}: the disk is full; what was written before is kept")
         if spent.unusable is None:
             self._note(spent.id, end - len(line), len(line))
@@ -158,25 +166,38 @@ def _whole(line: bytes) -> bool:
 
 
 def drop(path: Path, model: str | None = None) -> int:
-    """Delete the replies of a model, or all, and return how many there were; the rest is written whole or not at all.
+    """Delete the replies of a model, or all, and return how many there were; what they took stays in the journal.
 
     Raises:
-        StoreError: the file could not be written.
+        StoreError: a process has the journal open, or it could not be written; it is as it was.
     """
-    dropped = 0
     temporary = path.with_name(f".{path.name}.part")
     try:
-        with open(path, "rb") as file, open(temporary, "wb") as kept:
-            for line in file:
-                if not _whole(line):
-                    continue
-                if model is None or _earlier.decode(line).model == model:
-                    dropped += 1
-                else:
-                    kept.write(line)
-            kept.flush()
-            os.fsync(kept.fileno())
-        os.replace(temporary, path)
+        with open(path, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as kept:
+                dropped = sum(_copied(line, kept, model) for line in file)
+                kept.flush()
+                os.fsync(kept.fileno())
+            os.replace(temporary, path)
+    except BlockingIOError:
+        raise StoreError(f"{path} is in use; wait until the run has ended") from None
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}") from error
     return dropped
+
+
+def _copied(line: bytes, kept: IO[bytes], model: str | None) -> bool:
+    """Copy a line, without its reply where that is of the model to be dropped; tell whether a usable one was dropped."""
+    try:
+        one = _line.decode(line) if _whole(line) else None
+    except msgspec.DecodeError:
+        one = None
+    if one is None:
+        return False
+    if model not in (None, one.model):
+        kept.write(line)
+        return False
+    unusable = one.unusable or CLEARED
+    kept.write(_encode(msgspec.structs.replace(one, unusable=unusable, reply=msgspec.Raw(b"{}"))) + b"\n")
+    return one.unusable is None

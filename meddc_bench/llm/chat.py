@@ -155,12 +155,13 @@ class Chat:
         """Send once, record what it took, and judge the reply; only one that passes is kept as usable."""
         session.check_cost(self.model.name)
         answer = await self._send(session, request)
-        reply, usage = _kept(answer), _usage(answer)
+        reply, told = _kept(answer), _usage(answer)
+        usage = told or Usage(calls=1)
         unusable: str | None = "unparsable"
         try:
             _check(answer, reply)
             found = accept(_completion(reply, usage), reply.calls)
-            unusable = None
+            unusable = "cut" if reply.finish == "length" else None  # a doctor's cut speech is taken, and not kept
         except EndpointError as error:
             unusable = error.kind
             raise
@@ -168,7 +169,7 @@ class Chat:
             tokens = usage.prompt_tokens, usage.completion_tokens
             session.keep(Spent(
                 id=key, role=self.model.role, model=self.model.name, prompt_tokens=tokens[0],
-                completion_tokens=tokens[1], unusable=unusable,
+                completion_tokens=tokens[1], unusable=unusable, unreported=told is None,
             ), reply)  # fmt: skip
         return found
 
@@ -208,7 +209,7 @@ class Chat:
                 return False
             refused = min(named)[1]
         self._refused.add(refused)
-        session.step_down(f"{self.model.name} at {self.model.place}", refused)
+        session.step_down(f"{self.model.role} {self.model.name} at {self.model.place}", refused)
         return True
 
 
@@ -296,9 +297,11 @@ def _calls(message: Mapping[str, Any]) -> list[tuple[str, str]]:
     return out
 
 
-def _usage(answer: Mapping[str, Any]) -> Usage:
+def _usage(answer: Mapping[str, Any]) -> Usage | None:
+    """Read the tokens a reply took; None where the server does not say."""
     given = answer.get("usage")
-    given = given if isinstance(given, dict) else {}
+    if not isinstance(given, dict) or not {"prompt_tokens", "completion_tokens"} & set(given):
+        return None
     prompt, completion = (_count(given.get(name)) for name in ("prompt_tokens", "completion_tokens"))
     return Usage(calls=1, prompt_tokens=prompt, completion_tokens=completion)
 

@@ -31,7 +31,9 @@ _FILTER = (
     "违规",
     "敏感",
 )
-_QUOTA = ("insufficient_quota", "insufficient balance", "exceeded your current quota", "arrearage", "余额", "欠费")
+_QUOTA = ("insufficient_quota", "insufficient balance", "arrearage", "余额", "欠费")
+_SPENT = "exceeded your current quota"
+"""Said of an empty account, and of a limit a minute with the time to wait."""
 
 _LONG_ENOUGH = 8
 """Characters a key must have to be looked for in what comes back; a shorter one is none, such as `none`."""
@@ -139,7 +141,7 @@ def status_fault(status: int, words: str, headers: Mapping[str, str]) -> Endpoin
     low = words.lower()
     words = f"HTTP {status}: {words}"
     later = _retry_after(headers)
-    if status == 402 or (later is None and any(mark in low for mark in _QUOTA)):
+    if status == 402 or any(mark in low for mark in _QUOTA) or (later is None and _SPENT in low):
         return EndpointError("quota", words)
     if status in (400, 403, 451) and any(mark in low for mark in _FILTER):
         return EndpointError("refusal", words)
@@ -149,6 +151,8 @@ def status_fault(status: int, words: str, headers: Mapping[str, str]) -> Endpoin
         return EndpointError("context", words)
     if status in (408, 409, 425, 429) or status >= 500:
         return EndpointError("transient", words, retry_after=later)
+    if status == 404:
+        words += " (no such address or model; a base_url often ends in /v1)"
     return EndpointError("permanent", words)
 
 

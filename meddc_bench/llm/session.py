@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 from meddc_bench import yamlfile
 from meddc_bench.errors import CostLimitError, UsageError
-from meddc_bench.llm.calls import NAME, CallJournal, Kept, Spent, spent
+from meddc_bench.llm.calls import CLEARED, NAME, CallJournal, Kept, Spent, spent
 
 log = logging.getLogger("meddc_bench.llm")
 
@@ -41,10 +41,13 @@ class Price:
 
 @dataclass(slots=True)
 class Tally:
-    """What one role spent on one model: paid replies, those that could not be used, tokens, cost (None: no price)."""
+    """What one role spent on one model: paid replies, those that could not be used, those without a count of tokens;
+    tokens, and cost, which is None without a price or where a reply's tokens are not known.
+    """
 
     calls: int = 0
     unusable: int = 0
+    unreported: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = None
@@ -121,15 +124,22 @@ class Session:
     def _add(self, paid: Spent) -> None:
         one = self.tallies.setdefault((paid.role, paid.model), Tally())
         one.calls += 1
-        one.unusable += paid.unusable is not None
+        one.unusable += paid.unusable not in (None, CLEARED)
+        one.unreported += paid.unreported
         one.prompt_tokens += paid.prompt_tokens
         one.completion_tokens += paid.completion_tokens
         price = self.prices.get(paid.model)
-        if price is not None:
+        if one.unreported:
+            one.cost = None
+        elif price is not None:
             one.cost = (one.cost or 0.0) + price.of(paid.prompt_tokens, paid.completion_tokens)
 
-    def count_earlier(self) -> None:
-        """Add what earlier sessions of this run spent and were served, so that the report is of the whole run."""
+    def count_earlier(self, report: Mapping[str, Any] | None = None) -> None:
+        """Add what earlier sessions of this run spent, were served and were refused, the last from their report."""
+        for model, served in (report or {}).get("served_models", {}).items():
+            self.served.setdefault(model, set()).update(served)
+        for where, what in (report or {}).get("stepped_down", {}).items():
+            self.stepped_down[where] = list(what)
         if self.folder is not None and (self.folder / NAME).is_file():
             for one in spent(self.folder / NAME):
                 self._add(one)
@@ -137,7 +147,9 @@ class Session:
 
     @property
     def cost(self) -> float | None:
-        """Cost of the run so far; None where no model has a price."""
+        """Cost of the run so far; None where no model has a price, or a reply's tokens are not known."""
+        if any(one.unreported and model in self.prices for (_, model), one in self.tallies.items()):
+            return None
         costs = [one.cost for one in self.tallies.values() if one.cost is not None]
         return sum(costs) if costs else None
 
@@ -152,6 +164,8 @@ class Session:
             return
         if model not in self.prices:
             raise UsageError(f"--cost-limit needs a price of {model!r} in --prices; what costs nothing is 0")
+        if any(one.unreported for one in self.tallies.values()):
+            raise CostLimitError("a server does not report tokens: --cost-limit cannot be kept; leave it out")
         if (self.cost or 0.0) >= self.cost_limit:
             raise CostLimitError(f"the run has cost {self.cost or 0:.4g}, --cost-limit is {self.cost_limit:g}")
 
@@ -181,7 +195,11 @@ class Session:
     def report(self) -> dict[str, Any]:
         """Return what the manifest says about calls: usage and cost by role and model, served ids, refused fields."""
         usage = [
-            {"role": role, "model": model, **{key: value for key, value in asdict(one).items() if value is not None}}
+            {
+                "role": role,
+                "model": model,
+                **{key: value for key, value in asdict(one).items() if key not in _NOTHING or value != _NOTHING[key]},
+            }
             for (role, model), one in sorted(self.tallies.items())
         ]
         served = {name: sorted(models) for name, models in sorted(self.served.items())}
@@ -191,6 +209,9 @@ class Session:
             "this_session": {"retries": self.retries, "from_cache": self.cached},
         }  # fmt: skip
 
+
+_NOTHING: Mapping[str, Any] = {"unreported": 0, "cost": None}
+"""Parts of a tally that are left out of a report at these values."""
 
 _current: ContextVar[Session | None] = ContextVar("meddc_session", default=None)
 

@@ -58,7 +58,8 @@ def mean_and_sd(values: Sequence[float]) -> tuple[float | None, float | None]:
     if not values:
         return None, None
     array = np.asarray(values, dtype=float)
-    return float(array.mean()), float(array.std(ddof=1)) if len(values) > 1 else None
+    sd = 0.0 if (array == array[0]).all() else float(array.std(ddof=1))
+    return float(array.mean()), sd if len(values) > 1 else None
 
 
 Statistics = tuple[list[list[Mapping[str, float]]], list[Cell]]

@@ -16,7 +16,7 @@ from meddc_bench.publish.row import MeasuredRow
 from meddc_bench.records import History, Reading
 from meddc_bench.results import results
 from meddc_bench.scorer import Measured, Row, Scorer, rows
-from meddc_bench.store import Store
+from meddc_bench.store import Store, save
 from meddc_bench.stored import StoredRun
 
 Line = Mapping[str, Any]
@@ -143,4 +143,6 @@ def write_parquet(lines: Iterator[Line], columns: Sequence[str], path: Path) -> 
         raise UsageError("Parquet needs pyarrow: pip install 'meddc-bench[report]'") from None
     table = [[line.get(name) for name in columns] for line in lines]
     arrays = [pyarrow.array([row[at] for row in table]) for at in range(len(columns))]
-    pyarrow.parquet.write_table(pyarrow.table(arrays, names=list(columns)), path)
+    whole = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(arrays, names=list(columns)), whole)
+    save(path, whole.getvalue())

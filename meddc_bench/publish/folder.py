@@ -30,7 +30,7 @@ def run_faults(run: StoredRun) -> list[str]:
     out += _changed(run)
     if not out:  # else the numbers cannot agree
         out += _results_differ(run)
-    out += _made_again(run) + _calls_differ(run) + _served_changed(run)
+    out += _made_again(run) + _calls_differ(run) + _served_changed(run) + _decoding_refused(run)
     return out
 
 
@@ -106,6 +106,16 @@ def _calls_differ(run: StoredRun) -> list[str]:
     mine = [[row[key] for key in keys] for row in session.report()["usage"]]
     theirs = [[row.get(key) for key in keys] for row in said.get("usage", ())]
     return [] if mine == theirs else ["the manifest's usage is not what the call journal adds up to"]
+
+
+def _decoding_refused(run: StoredRun) -> list[str]:
+    """Find what measures a policy and could not be sampled as the protocol says."""
+    refused = (run.manifest.get("calls") or {}).get("stepped_down", {})
+    return [
+        f"{where} refused {', '.join(lost)}: it did not sample as the protocol says"
+        for where, what in sorted(refused.items())
+        if not where.startswith("policy ") and (lost := [one for one in what if one in ("temperature", "top_p")])
+    ]
 
 
 def _served_changed(run: StoredRun) -> list[str]:

@@ -22,7 +22,7 @@ class EndpointOptions(ModelOptions):
     """A model at an OpenAI-compatible endpoint; the key comes from the environment.
 
     `base_url`: OPENAI_BASE_URL where left out, else OpenAI itself. `api_key_env`: the name of the variable that holds
-    the key; OPENAI_API_KEY where left out.
+    the key; where left out OPENAI_API_KEY for OpenAI and OPENAI_BASE_URL, and none for a `base_url` given here.
     """
 
     base_url: Annotated[str | None, Local()] = None
@@ -55,8 +55,9 @@ def judge(options: EndpointOptions, context: Context) -> LLMJudge:
 
 def _chat(options: EndpointOptions, context: Context, role: str) -> Chat:
     url = (options.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI).strip().rstrip("/")
-    if not _is_address(url):
-        raise UsageError(f"{context.label}: base_url {url!r}: expected http://… or https://…, such as {OPENAI}")
+    wrong = _wrong_address(url)
+    if wrong is not None:
+        raise UsageError(f"{context.label}: base_url {wrong}: expected http://… or https://…, such as {OPENAI}")
     key = _key(options, context, url).strip()
     if not key.isascii() or not key.isprintable():
         raise UsageError(f"{context.label}: its key holds characters that no HTTP header can carry")
@@ -64,17 +65,22 @@ def _chat(options: EndpointOptions, context: Context, role: str) -> Chat:
     return Chat(model, (url, key), functools.partial(Endpoint, url, key))
 
 
-def _is_address(url: str) -> bool:
+def _wrong_address(url: str) -> str | None:
+    """Say what is wrong with an address, without repeating what may be a secret in it."""
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and " " not in url
+        if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+            return "holds a user name, a password or parameters, which would stand in files (keys come from the environment)"
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and " " not in url
+        return None if good else repr(url)
     except ValueError:
-        return False
+        return repr(url)
 
 
 def _key(options: EndpointOptions, context: Context, url: str) -> str:
-    """Return the key; a server of one's own needs none."""
-    named = options.api_key_env
-    if named is not None or url == OPENAI:
-        return context.secret(named or "OPENAI_API_KEY").get_secret_value()
-    return os.environ.get("OPENAI_API_KEY", "")
+    """Return the key: the one named, else OPENAI_API_KEY for OpenAI and OPENAI_BASE_URL, else none."""
+    if options.api_key_env is not None or url == OPENAI:
+        return context.secret(options.api_key_env or "OPENAI_API_KEY").get_secret_value()
+    if options.base_url is None and os.environ.get("OPENAI_API_KEY"):
+        return context.secret("OPENAI_API_KEY").get_secret_value()
+    return ""

@@ -135,7 +135,7 @@ def test_by_default_short_retries_are_not_said_and_refused_fields_are(
     assert lab.cli(*lab.words("--max-connections", "1")) == 0
     err = capsys.readouterr().err
     assert "慢一点" not in err
-    assert f"warning: doctor at {lab.server.url} refuses seed: going on without it" in err
+    assert f"warning: policy doctor at {lab.server.url} refuses seed: going on without it" in err
 
 
 def test_without_retries_a_failure_is_a_failure(lab: Lab) -> None:

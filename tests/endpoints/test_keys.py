@@ -10,6 +10,11 @@ from endpoint_lab import Lab, answer, error
 from meddc_harness import texts
 
 KEY = "sk-canary/7f3a9b2c41d8"
+NAMED = [
+    word
+    for role in ("policy", "patient", "reader", "judge")
+    for word in (f"--{role}-args", "api_key_env=OPENAI_API_KEY")
+]
 
 
 def clear_of_the_key(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +78,7 @@ def test_the_key_is_shown_by_the_name_of_its_variable_and_goes_only_to_its_endpo
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     lab.server.key = "another"
-    assert lab.cli(*lab.words()) == 3
+    assert lab.cli(*lab.words(*NAMED)) == 3
     reason = lab.row(condition="openai")["reasons"]["infra_failed"]
     assert reason == "auth: HTTP 401: Incorrect API key provided: Bearer [OPENAI_API_KEY] (invalid_api_key)"
     clear_of_the_key(lab, capsys)
@@ -100,7 +105,15 @@ def test_a_key_that_is_missing_or_cannot_be_sent_is_one_clear_line_before_anythi
 def test_a_newline_after_a_key_is_forgiven(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
     lab.server.key = KEY
-    assert lab.cli(*lab.words()) == 0
+    assert lab.cli(*lab.words(*NAMED)) == 0
+
+
+def test_a_key_is_not_sent_to_an_address_that_was_given_without_it(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    lab.server.key = KEY
+    assert lab.cli(*lab.words()) == 3
+    assert "HTTP 401" in lab.row(condition="openai")["reasons"]["infra_failed"]
+    assert "[OPENAI_API_KEY]" not in lab.row(condition="openai")["reasons"]["infra_failed"]
 
 
 def test_a_key_on_the_command_line_is_refused(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:

@@ -160,7 +160,8 @@ def test_a_server_that_refuses_tools_costs_no_history(lab: Lab) -> None:
     assert lab.row(condition="emitted")["ended"] == {"diagnosed": 1}
     steps = {place.split(" at ")[0]: fields for place, fields in lab.calls()["stepped_down"].items()}
     assert steps == {
-        "doctor": ["seed", "tools"], **{role: ["json_schema", "seed"] for role in ("patient", "reader", "judge")}
+        "policy doctor": ["seed", "tools"],
+        **{f"{role} {role}": ["json_schema", "seed"] for role in ("patient", "reader", "judge")},
     }  # fmt: skip
 
 

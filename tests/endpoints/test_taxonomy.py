@@ -245,7 +245,7 @@ def test_a_refused_field_costs_one_request_more_each_and_no_failure(server: Loop
             await session.aclose()
 
     asyncio.run(both())
-    steps = session.report()["stepped_down"][f"judge at {server.url}"]
+    steps = session.report()["stepped_down"][f"judge judge at {server.url}"]
     assert steps == (["json_schema", "response_format"] if refused == "response_format" else [refused])
     assert server.counts["requests"] == 2 + len(steps)
     last = server.bodies[-1]

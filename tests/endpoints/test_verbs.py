@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from meddc_bench.cli import root
 from meddc_bench.cli.show_command import STEPS
-from meddc_bench.llm.calls import NAME
+from meddc_bench.llm.calls import NAME, CallJournal
 from meddc_openai.loopback import Loopback
 
 PRICES = "doctor: {prompt: 2, completion: 8}\npatient: {prompt: 1, completion: 4}\njudge: {prompt: 2, completion: 8}\n"
@@ -83,9 +83,47 @@ def test_kept_replies_are_listed_and_cleared_model_by_model(arguments: list[str]
     of_judge = sum(json.loads(line)["model"] == "judge" for line in kept)
     assert invoke("cache", "clear", folder, "--model", "judge", "--yes").stdout == f"{of_judge} replies deleted\n"
     left = (tmp_path / "run" / NAME).read_bytes().splitlines()
-    assert left == [line for line in kept if json.loads(line)["model"] != "judge"]
-    assert invoke("cache", "clear", folder, "--yes").exit_code == 0
-    assert (tmp_path / "run" / NAME).read_bytes() == b""
+    assert [line for line in left if json.loads(line)["model"] != "judge"] == [
+        line for line in kept if json.loads(line)["model"] != "judge"
+    ]
+    cleared = [json.loads(line) for line in left if json.loads(line)["model"] == "judge"]
+    assert {(one["unusable"], str(one["reply"])) for one in cleared} == {("cleared", "{}")}
+    assert (tmp_path / "run" / NAME).stat().st_mode & 0o077 == 0, "what patients said is for the owner alone"
+
+
+def test_clearing_replies_keeps_the_account_of_what_they_cost(arguments: list[str], tmp_path: Path) -> None:
+    invoke(*arguments)
+    before = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))["calls"]
+    invoke("cache", "clear", str(tmp_path / "run"), "--yes")
+    invoke(*arguments)
+    after = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))["calls"]
+    assert (after["usage"], after["cost"]) == (before["usage"], before["cost"])
+
+
+def test_replies_are_not_cleared_under_a_run_that_uses_them(arguments: list[str], tmp_path: Path) -> None:
+    invoke(*arguments)
+    journal = CallJournal(tmp_path / "run")
+    try:
+        done = invoke("cache", "clear", str(tmp_path / "run"), "--yes")
+        assert "is in use" in str(done.exception)
+    finally:
+        journal.close()
+
+
+def test_a_dry_run_counts_what_is_to_be_read_and_judged_of_stored_histories(arguments: list[str]) -> None:
+    assert invoke(*arguments, "-x").exit_code == 0
+    assert json.loads(invoke(*arguments, "-x", "--dry-run", "--json").stdout)["models"] == []
+    found = json.loads(invoke(*arguments, "--dry-run", "--json").stdout)
+    assert (found["histories"], found["stored"]) == (0, 2)
+    assert [(one["role"], one["calls"] > 0) for one in found["models"]] == [("judge", True)]
+
+
+def test_an_address_with_a_password_is_refused_and_not_repeated(arguments: list[str]) -> None:
+    at = arguments.index("--policy-args") + 1
+    arguments[at] = "model=doctor,base_url=http://bob:hunter2secret@localhost/v1"
+    done = invoke(*arguments)
+    assert "holds a user name, a password or parameters" in str(done.exception)
+    assert "hunter2" not in str(done.exception)
 
 
 def test_a_clearing_that_is_not_confirmed_deletes_nothing(arguments: list[str], tmp_path: Path) -> None:

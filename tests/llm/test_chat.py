@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from meddc_bench.contracts import Completion, Decoding, Message
-from meddc_bench.errors import EndpointError
+from meddc_bench.errors import CostLimitError, EndpointError
 from meddc_bench.llm import chat as chats
 from meddc_bench.llm.calls import NAME, spent
 from meddc_bench.llm.chat import Chat
@@ -319,7 +319,7 @@ def test_a_field_an_endpoint_refuses_is_left_out_once_and_said(
         assert asyncio.run(one(asking, decoding=WANTED, seed=seed, tools=TOOLS)) == "好"
     assert len(backend.bodies) == len(gone) + 2, "what was refused once is not tried again"
     assert {name: backend.bodies[-1].get(name) for name in left} == left
-    assert session.report()["stepped_down"] == {"m-1 at http://there/v1": gone}
+    assert session.report()["stepped_down"] == {"judge m-1 at http://there/v1": gone}
     assert session.retries == 0
     asyncio.run(one(asking, decoding=WANTED, tools=TOOLS))
     assert len(backend.bodies) == len(gone) + 2, "the reply is kept for the call as it was meant"
@@ -370,7 +370,7 @@ async def test_calls_under_way_when_a_field_is_refused_step_down_too(session: Se
     asking = chat(backend)
     assert await asyncio.gather(*(one(asking, seed=seed) for seed in range(6))) == ["好"] * 6
     assert len(backend.bodies) == 12
-    assert session.report()["stepped_down"] == {"m-1 at http://there/v1": ["seed"]}
+    assert session.report()["stepped_down"] == {"judge m-1 at http://there/v1": ["seed"]}
 
 
 # ── what comes back ──────────────────────────────────────────────────────────────────────────────
@@ -415,7 +415,19 @@ async def test_no_usage_a_server_reports_breaks_the_account_or_lowers_it(
     await one(chat(scripted({"choices": [{"message": {"content": "好"}}], "usage": usage})))
     (found,) = session.report()["usage"]
     assert (found["prompt_tokens"], found["completion_tokens"]) == tokens
-    assert found["cost"] >= 0
+    if isinstance(usage, dict):
+        assert found["cost"] >= 0
+    else:
+        assert "cost" not in found, "what it cost is not known, and not 0"
+        assert found["unreported"] == 1
+
+
+async def test_a_cost_limit_that_cannot_be_kept_stops_the_run(session: Session, scripted: Made, chat: Made) -> None:
+    session.prices, session.cost_limit = {"m-1": Price(1.0, 1.0)}, 5.0
+    silent = chat(scripted({"choices": [{"message": {"content": "好"}}], "usage": None}))
+    await one(silent)
+    with pytest.raises(CostLimitError, match="does not report tokens"):
+        await one(silent, seed=2)
 
 
 @pytest.mark.parametrize(
