@@ -26,7 +26,7 @@ from meddc_bench.audits.records import (
     Skipped,
     Unmeasured,
 )
-from meddc_bench.audits.rereading import anything_missing, read_again
+from meddc_bench.audits.rereading import anything_missing, check_names, read_again
 from meddc_bench.audits.runs import audit_runs
 from meddc_bench.audits.tables import audit_published
 
@@ -48,6 +48,7 @@ __all__ = [
     "audit_published",
     "audit_runs",
     "check",
+    "check_names",
     "parse_gate",
     "read_again",
     "read_published",

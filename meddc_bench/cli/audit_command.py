@@ -80,7 +80,7 @@ def command(run_folders: tuple[Path, ...], table: Path | None, **flags: Any) -> 
         raise click.UsageError("give a run folder, or --table FILE")
     asked = _changes(flags, question, run_folders)
     for folder, changes in asked:
-        stopped = _make(folder, changes, flags) if changes else None
+        stopped = _make(folder, changes, question, flags) if changes else None
         if stopped is not None:
             return stopped
     from meddc_bench.audits import audit_runs
@@ -186,14 +186,15 @@ def _with_base(folder: Path, kind: str, given: list[dict[str, Any]], base: str |
     return [own[base], *kept] if base in own and base not in labels else kept
 
 
-def _make(folder: Path, changes: Mapping[str, Any], flags: Mapping[str, Any]) -> int | None:
+def _make(folder: Path, changes: Mapping[str, Any], question: Any, flags: Mapping[str, Any]) -> int | None:
     """Make what is missing; return an exit code where the audit cannot go on."""
-    from meddc_bench.audits import anything_missing, read_again
+    from meddc_bench.audits import anything_missing, check_names, read_again
     from meddc_bench.cli.run_command import progress_bar
     from meddc_bench.cli.screen import say
     from meddc_bench.stored import open_run
 
     with open_run(folder, changes) as run:
+        check_names(run, question)
         if not anything_missing(run):
             return None
     with open_run(folder, changes, writable=True) as run, progress_bar() as show:

@@ -339,7 +339,7 @@ def _differences(one: Compared) -> Table:
 
 def _above(found: Difference) -> str:
     """Write the share of draws above 0 as Table S13 does: not 1 but more than what the draws can tell."""
-    if found.p_above is None:
+    if found.p_above is None or not (found.wins or found.losses or found.value):
         return "—"
     edge = 1 / found.interval.draws
     if found.p_above >= 1 - edge / 2:
