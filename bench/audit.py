@@ -2,8 +2,8 @@
 
     python bench/audit.py
 
-Five policies of 136 cases and ten repeats; D and Total, 10,000 draws of cases. Both are timed in CPU seconds of one core,
-in turn; ratios are taken within a round.
+Five policies of 136 cases and ten repeats; D and Total, 10,000 draws of cases. Both are timed in CPU seconds of one core
+and one thread, in turn; ratios are taken within a round.
 """
 
 from __future__ import annotations
@@ -114,7 +114,10 @@ def main() -> None:
         return
     done = subprocess.run(
         [sys.executable, __file__, "--child"], check=True, stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent)},
+        env={
+            **os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent),
+            "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+        },
     )  # fmt: skip
     found = json.loads(done.stdout.splitlines()[-1])
     ratios = found["ratios"]

@@ -7,9 +7,9 @@
     python bench/endpoints.py             all of them
 
 Everything is on: prompts rendered, replies checked, calls and records stored, results scored. The server is the
-project's loopback server, in processes of its own. The bare clients send the very bodies that the framework sent, as many episodes at
-once, one call of an episode after another. Their CPU is that of sending alone; the framework's is of its whole process
-after the imports. Needs `pip install -e .[bench]`.
+project's loopback server, in processes of its own. The bare clients send the very bodies that the framework sent, as
+many episodes at once, one call of an episode after another. Their CPU is that of sending alone; the framework's is of
+its whole process after the imports. Needs `pip install -e .[bench]`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
     <diagnose><diagnosis>急性阑尾炎</diagnosis></diagnose>
     <action name="diagnose">{"diagnoses": ["急性阑尾炎"]}</action>
+    <action>{"name": "diagnose", "arguments": {"diagnoses": ["急性阑尾炎"]}}</action>
+    <action>order_tests: CT；血常规</action>
     {"action": "diagnose", "diagnoses": ["急性阑尾炎"]}
 
 Every reader is linear in the length of the reply, and nothing a reply holds raises.
@@ -25,9 +27,11 @@ _THINK = re.compile(
 )
 _ELEMENT = re.compile(r"<([A-Za-z_]+)\s{0,9}>")
 _ANY_TAG = re.compile(r"</?[A-Za-z_]+>")
-_WRAPPING = re.compile(r"```[a-zA-Z]*|</?tool_call>")
+_WRAPPING = re.compile(r"```[a-zA-Z]*|</?(?:tool_call|action)>")
+_BARE = re.compile(r"<action>(?P<body>.*?)(?P<close></action>|\Z)", re.DOTALL | re.IGNORECASE)
+_CALLED = re.compile(r"\s*(?P<name>[A-Za-z_]{1,40})\s*(?:[:：]\s*|[(（]\s*|(?=\s|$))(?P<rest>.*)", re.DOTALL)
 _NUMBER = re.compile(r"^\s*(?:\d+(?:[、)）]|[.．](?!\d))|[-*•])\s*")
-_SINGULAR = {"diagnosis": "diagnoses", "test": "tests"}
+_SINGULAR = {"diagnosis": "diagnoses", "test": "tests", "examination": "examinations", "image": "images"}
 _WIDE = dict(zip("｛｝［］：，", "{}[]:,", strict=True))
 _QUOTES = {'"': '"', "＂": "＂", "“": "”", "”": "”", "'": "'", "‘": "’"}
 _TRIES = 8
@@ -98,7 +102,7 @@ def parse(text: str, calls: Sequence[Call], menu: Sequence[MenuItem]) -> tuple[A
     items = {item.name: item for item in menu}
     if calls:
         return _from_calls(calls, text, items)
-    for reader in (_from_xml, _from_json):
+    for reader in (_from_xml, _from_bare, _from_json):
         found = reader(text, items)
         if found is not None:
             return found
@@ -158,6 +162,8 @@ def _body_arguments(body: str, item: MenuItem) -> Any:
     found = _json_value(body) if body.startswith(("{", "[", "｛", "［")) else None
     if found is not None or (body.startswith(("{", "｛")) and item.name != "ask"):
         return found
+    if not item.parameters.get("properties"):
+        return {}
     arguments: dict[str, list[str]] = {}
     for tag, value in _children(body):
         nested = list(_children(value))
@@ -178,9 +184,31 @@ def _children(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _main(item: MenuItem) -> str:
-    """The argument that an action is about: the only required one."""
+    """The argument that an action is about: the only required one, or the first where none is required."""
     required = tuple(item.parameters.get("required", ()))
-    return required[0] if len(required) == 1 else ""
+    if required:
+        return required[0] if len(required) == 1 else ""
+    return next(iter(item.parameters.get("properties", {})), "")
+
+
+def _from_bare(text: str, items: Mapping[str, MenuItem]) -> tuple[Action, str] | None:
+    """Read `<action>name: arguments</action>` or `<action>name(arguments)</action>`; JSON in it is left to JSON."""
+    found = _BARE.search(text) if "<" in text else None
+    called = _CALLED.fullmatch(found["body"]) if found else None
+    if found is None or called is None or called["name"].lower() not in items:
+        return None
+    item = items[called["name"].lower()]
+    rest = called["rest"].strip()
+    if rest.endswith((")", "）")):
+        rest = rest[:-1].strip()
+    if rest[:1] in _QUOTES and rest[1:].find(_QUOTES[rest[0]]) == len(rest) - 2:
+        rest = rest[1:-1]
+    violations = [] if found["close"] else ["<action> is not closed"]
+    outside = (text[: found.start()] + text[found.end() :]).strip()
+    if outside:
+        violations.append("text outside the action")
+    arguments = _body_arguments(rest, item) if rest else {}
+    return _checked(item, arguments, "xml", violations, outside)
 
 
 # ── JSON ─────────────────────────────────────────────────────────────────────────────────────────
@@ -188,7 +216,7 @@ def _main(item: MenuItem) -> str:
 
 def _from_json(text: str, items: Mapping[str, MenuItem]) -> tuple[Action, str] | None:
     for data, start, end in _objects(text):
-        name = data.get("action") or data.get("name") or ("diagnose" if "diagnoses" in data else None)
+        name = data.get("action") or data.get("name") or _implied(data, items)
         if not isinstance(name, str) or name not in items:
             continue
         arguments = data.get("arguments", data.get("parameters"))
@@ -200,6 +228,13 @@ def _from_json(text: str, items: Mapping[str, MenuItem]) -> tuple[Action, str] |
         violations = ["text outside the action"] if outside else []
         return _checked(items[name], arguments, "json", violations, outside)
     return None
+
+
+def _implied(data: Mapping[str, Any], items: Mapping[str, MenuItem]) -> str | None:
+    """Name the action of an object that names none but has diagnoses."""
+    if "diagnoses" not in data:
+        return None
+    return next((name for name in ("diagnose", "final_diagnosis") if name in items), None)
 
 
 def _objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:

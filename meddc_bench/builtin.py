@@ -13,3 +13,9 @@ def register_environments(register: Register) -> None:
         "meddc_bench.environments.consultation:ConsultationOptions",
         revision="1",
     )
+    register(
+        "workup",
+        "meddc_bench.environments.workup:WorkupEnvironment",
+        "meddc_bench.environments.workup:WorkupOptions",
+        revision="1",
+    )

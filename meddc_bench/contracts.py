@@ -387,7 +387,11 @@ class Metric(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a doctor's action led to: the kind of its turn, the question for the patient if any, turns of others, the end."""
+    """What a doctor's action led to: the kind of its turn, the question for the patient if any, turns of others, the end.
+
+    `action`: the action as it is logged, where the environment found more wrong with it than its form. `marks`: what is
+    noted of the turn and stands in no view.
+    """
 
     kind: Literal["question", "summary", "diagnose"]
     text: str
@@ -396,6 +400,8 @@ class Step:
     ended: Ended | None = None
     public: bool = True
     breaches: tuple[str, ...] = ()
+    action: Action | None = None
+    marks: tuple[str, ...] = ()
 
 
 class Visit(Protocol):

@@ -30,7 +30,7 @@ class Places:
         """Iterate over the slots in the order of their starts."""
         return iter(sorted((at for at, key in enumerate(self._keys) if key), key=self.starts.__getitem__))
 
-    def put(self, digest: str, start: int, length: int, tag: int = 0) -> None:
+    def put(self, digest: str | bytes, start: int, length: int, tag: int = 0) -> None:
         """Note a line; a later one of the same digest replaces an earlier one.
 
         Raises:

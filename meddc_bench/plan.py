@@ -6,6 +6,7 @@ A record's id is the digest of all it depends on, so an unchanged record is foun
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -13,7 +14,7 @@ from typing import Any, get_args
 from meddc_bench.campaign import Campaign, Role
 from meddc_bench.contracts import JudgeStep
 from meddc_bench.errors import UsageError, suggest
-from meddc_bench.fingerprint import chain, digest
+from meddc_bench.fingerprint import digest
 from meddc_bench.prompts import prompts_for
 from meddc_bench.records import DIMENSIONS, Axis, Case
 from meddc_bench.registry import RESERVED, Registry
@@ -57,6 +58,26 @@ class Job:
         return self.bench.history_id(self.policy, self.patient, self.case, self.repeat)
 
 
+Started = hashlib.blake2b
+"""A chain whose first parts are digested: ids that differ in the last part alone go on from a copy."""
+
+
+def _start(*parts: str) -> Started:
+    return hashlib.blake2b("|".join((*parts, "")).encode(), digest_size=16)
+
+
+def _after(start: Started, last: str) -> str:
+    """Return what `chain` gives for all parts.
+
+    >>> from meddc_bench.fingerprint import chain
+    >>> _after(_start("a", "b"), "c") == chain("a", "b", "c")
+    True
+    """
+    found = start.copy()
+    found.update(last.encode())
+    return found.hexdigest()
+
+
 class TaskBench:
     """A task with the adapters and conditions it is measured with."""
 
@@ -88,19 +109,28 @@ class TaskBench:
     """Why a history that belongs to the bench is not there."""
 
     def history_id(self, policy: Adapter, patient: Adapter, case: Case, repeat: int) -> str:
-        prefix = self._history_prefix(policy.label, patient.label)
-        return chain(prefix, self.rollout_digest(case.id), str(repeat))
+        return _after(self._history_start(policy.label, patient.label, case.id), str(repeat))
 
     def reading_id(self, condition: Condition, history_id: str) -> str:
-        return chain(self._reading_prefix(condition.label), history_id)
+        return _after(self._reading_start(condition.label), history_id)
 
     def trajectory_id(self, judge: Adapter, ask: int, case: Case, history_id: str) -> str:
-        prefix = self._judge_prefix(judge.label)
-        return chain(prefix, self.axis_digest("trajectory", case.id), str(ask), history_id)
+        return _after(self._evidence_start(judge.label, ask, "trajectory", case.id), history_id)
 
     def evidence_id(self, judge: Adapter, ask: int, axis: Axis, case: Case, reading_id: str) -> str:
-        prefix = self._judge_prefix(judge.label)
-        return chain(prefix, self.axis_digest(axis, case.id), str(ask), reading_id)
+        return _after(self._evidence_start(judge.label, ask, axis, case.id), reading_id)
+
+    @functools.cache  # noqa: B019 - a bench lives as long as its run
+    def _history_start(self, policy: str, patient: str, case_id: str) -> Started:
+        return _start(self._history_prefix(policy, patient), self.rollout_digest(case_id))
+
+    @functools.cache  # noqa: B019
+    def _reading_start(self, label: str) -> Started:
+        return _start(self._reading_prefix(label))
+
+    @functools.cache  # noqa: B019
+    def _evidence_start(self, judge: str, ask: int, axis: Axis, case_id: str) -> Started:
+        return _start(self._judge_prefix(judge), self.axis_digest(axis, case_id), str(ask))
 
     @functools.cached_property
     def cases_digest(self) -> str:
@@ -136,7 +166,8 @@ class TaskBench:
     def rollout_digest(self, case_id: str) -> str:
         case = self._by_id[case_id]
         facts = [fact.model_dump(mode="json") for fact in case.facts]
-        return digest([case.id, case.context, facts, case.turn_budget, self.task.mode(case), case.language])
+        workup = [] if case.workup is None else [case.workup.model_dump(mode="json")]
+        return digest([case.id, case.context, facts, case.turn_budget, self.task.mode(case), case.language, *workup])
 
     @functools.cache  # noqa: B019
     def _reading_prefix(self, label: str) -> str:

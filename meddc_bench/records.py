@@ -15,6 +15,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from meddc_bench.osce import Workup
+
 # ── cases ────────────────────────────────────────────────────────────────────────────────────────
 
 Topic = Literal[
@@ -128,6 +130,7 @@ class Case(CaseModel):
     targets: tuple[Target, ...] = ()
     turn_budget: int = Field(ge=1, le=50)
     references: References = References()
+    workup: Workup | None = Field(None, exclude_if=lambda workup: workup is None)
     provenance: str = ""
     licence: str = ""
 
@@ -190,7 +193,10 @@ class Turn(Record, frozen=True):
 
 
 class Note(Record, frozen=True):
-    """What belongs to a turn but is in no view: raw reply, hidden reasoning, ids of facts and evidence, checks that fired."""
+    """What belongs to a turn but is in no view: raw reply, hidden reasoning, ids of facts and evidence, checks that fired.
+
+    `marks` are the environment's: records released (`record:p3`), outcomes of integrity probes (`gate:modality:caught`).
+    """
 
     raw: str | None = None
     reasoning: str | None = None
@@ -199,6 +205,7 @@ class Note(Record, frozen=True):
     unknown: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     model: str | None = None
+    marks: tuple[str, ...] = ()
 
 
 class Usage(Record, frozen=True):
@@ -309,12 +316,23 @@ class Evidence(Record, frozen=True):
     model: str | None = None
 
 
+Level = Literal["full", "core", "partial"]
+"""How far a predicted diagnosis corresponds to a reference; no level is no correspondence."""
+
+CREDIT: Mapping[str, float] = {"full": 1.0, "core": 0.85, "partial": 0.5}
+"""What a matched pair of a level is worth, best first (TrustMed-RL, Table 10)."""
+
+
 class Pair(Record, frozen=True):
-    """A prediction assigned to a reference, with the round that counts for timing (None outside the trajectory)."""
+    """A prediction assigned to a reference.
+
+    `round` counts for timing (None outside the trajectory); `level` is there where the judge graded the axis.
+    """
 
     prediction: str
     reference: str
     round: int | None = None
+    level: Level | None = None
 
 
 class Assignment(Record, frozen=True):

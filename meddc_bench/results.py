@@ -5,10 +5,8 @@ The result holds no time and no usage: the same records give the same bytes.
 
 from __future__ import annotations
 
-import contextlib
-import gc
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 from meddc_bench.contracts import JudgeStep, Metric
@@ -18,7 +16,7 @@ from meddc_bench.pipeline.score import Cell, Column, Statistics, column
 from meddc_bench.plan import CORE_REVISION, JUDGE_TEMPLATES, TaskBench
 from meddc_bench.records import DIMENSIONS, MEASURED, Axis
 from meddc_bench.registry import Registry
-from meddc_bench.scorer import Measured, Row, Scorer, rows
+from meddc_bench.scorer import Measured, Row, Scorer, no_collection, rows, together
 from meddc_bench.store import Store
 from meddc_bench.wiring import Adapter
 
@@ -30,20 +28,8 @@ def results(
 ) -> dict[str, Any]:
     """Compute everything `results.json` holds; with `predict_only` the histories' outcomes alone."""
     store.map()
-    with _no_collection():
+    with no_collection():
         return _results(store, benches, registry, complete=complete, predict_only=predict_only)
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keep the garbage collector from walking a growing heap of small records that hold no cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _results(
@@ -54,7 +40,11 @@ def _results(
         metrics = {} if predict_only else build_metrics(bench, registry)
         scorer = Scorer(store, bench)
         shared: dict[tuple[str, ...], Column] = {}
-        lines = [_row(bench, scorer, row, metrics, shared) for row in rows(bench)]
+        lines = [
+            _row(bench, scorer, row, units, metrics, shared)
+            for group in together(rows(bench))
+            for row, units in zip(group, scorer.of_rows(group, histories_only=not metrics), strict=True)
+        ]
         tasks[bench.task.name] = {
             "cases": len(bench.cases), "repeats": bench.repeats, "protocol": bench.task.config.protocol.model_dump(),
             "rows": lines, "panels": panels(lines), "shared_models": shared_models(bench),
@@ -73,11 +63,10 @@ def build_metrics(bench: TaskBench, registry: Registry) -> dict[str, tuple[Adapt
 
 
 def _row(
-    bench: TaskBench, scorer: Scorer, row: Row, metrics: Mapping[str, tuple[Adapter, Metric]],
-    shared: dict[tuple[str, ...], Column],
+    bench: TaskBench, scorer: Scorer, row: Row, units: list[Measured],
+    metrics: Mapping[str, tuple[Adapter, Metric]], shared: dict[tuple[str, ...], Column],
 ) -> dict[str, Any]:  # fmt: skip
     """Write one row; a column that no reader touches is computed once and `shared` by all conditions."""
-    units = list(scorer.units(row, histories_only=not metrics))
     out: dict[str, Any] = {
         "policy": row.policy.label, "patient": row.patient.label, "condition": row.condition.label,
         "judge": row.judge.label, "ask": row.ask, "deterministic": _deterministic(units),

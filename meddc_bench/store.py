@@ -146,6 +146,7 @@ def _without_surrogates(value: Any) -> Any:
 _entry_decoder = msgspec.json.Decoder(Entry)
 _OUTCOMES: tuple[str, ...] = get_args(Outcome)
 _TAGS = {outcome: tag for tag, outcome in enumerate(_OUTCOMES)}
+_TAGS_READ = {outcome.encode(): tag for outcome, tag in _TAGS.items()}
 _HEAD = re.compile(
     rb'\{"stage":"[^"]*","id":"(([0-9a-f]{8})[0-9a-f]{8,})","outcome":"(%b)"' % "|".join(_OUTCOMES).encode()
 )
@@ -278,6 +279,11 @@ class Store:
         except msgspec.DecodeError as error:
             raise self._damaged(record_id, error) from error
 
+    def says(self, record_id: str, field: str, text: str) -> bool:
+        """Tell whether a field of a record, at any depth, holds a text that needs no escape, without decoding it."""
+        data, start, end = self._place(record_id)
+        return data.find(f'"{field}":"{text}"'.encode(), start, end) >= 0  # inside a text the quotes would be escaped
+
     def ids(self) -> Iterator[str]:
         """Iterate over the ids of the records, in the order of their current lines."""
         for line in self.lines():
@@ -383,7 +389,7 @@ class Store:
             end = size if end < 0 else end
             found = _HEAD.match(data, start, end)
             if found is not None and data[end - 19 : end] == _SEAL + found[2] + b'"}':
-                self._places.put(found[1].decode("ascii"), start, end + 1 - start, _TAGS[found[3].decode("ascii")])
+                self._places.put(found[1], start, end + 1 - start, _TAGS_READ[found[3]])
             elif end > start:
                 self.torn += 1
             start = end + 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,11 @@ from meddc_bench.fingerprint import digest
 from meddc_bench.imports import import_benches
 from meddc_bench.pipeline.score import Cell
 from meddc_bench.plan import TaskBench
-from meddc_bench.records import Record
+from meddc_bench.records import MEASURED, Axis
 from meddc_bench.registry import Registry
 from meddc_bench.results import build_metrics, cell_for, fingerprint
 from meddc_bench.run import load_manifest, prepare, task_index
-from meddc_bench.scorer import Measured, Row, Scorer, rows
+from meddc_bench.scorer import Measured, Row, Scorer, rows, together
 from meddc_bench.store import RECORDS, Store
 from meddc_bench.wiring import Adapter
 
@@ -72,45 +72,53 @@ class StoredRun:
             raise UsageError(f"{self.folder} has the tasks {', '.join(named)}; name one of them with --tasks")
         return named[task]
 
+    def scorer(self, bench: TaskBench) -> Scorer:
+        """Make what looks up and matches the records of a bench; give it to each of several passes over them."""
+        return Scorer(self.store, bench, cuts=False)
+
     def columns(
-        self, bench: TaskBench, metrics: Iterable[str] | None = None, row_wanted: Callable[[Row], bool] = lambda _: True
-    ) -> Iterator[StoredColumn]:
-        """Iterate over the columns of a bench, row by row: every metric of the task, or those named."""
+        self, bench: TaskBench, metrics: Iterable[str] | None = None,
+        row_wanted: Callable[[Row], bool] = lambda _: True, scorer: Scorer | None = None,
+    ) -> Iterator[StoredColumn]:  # fmt: skip
+        """Iterate over the columns of a bench, row by row: every metric of the task, or those named.
+
+        A column that no reader touches is computed once for all conditions.
+        """
         wanted = None if metrics is None else frozenset(metrics)
         built = {
             name: one for name, one in build_metrics(bench, self.registry).items() if wanted is None or name in wanted
         }
-        scorer = Scorer(self.store, bench)
-        for row in filter(row_wanted, rows(bench)):
-            units = list(scorer.units(row))
-            for name, (adapter, metric) in built.items():
-                yield _column(bench, scorer, row, units, name, adapter, metric)
+        scorer = scorer or self.scorer(bench)
+        for group in together(filter(row_wanted, rows(bench))):
+            unread: dict[tuple[str, str, int], StoredColumn] = {}
+            for row, measured in zip(group, scorer.of_rows(group), strict=True):
+                units = _Units(measured)
+                for name, (adapter, metric) in built.items():
+                    key = (name, row.judge.label, row.ask)
+                    found = unread.get(key)
+                    if found is None:
+                        found = _column(bench, scorer, row, units, name, adapter, metric)
+                        if frozenset(metric.needs) <= {"trajectory"}:
+                            unread[key] = found
+                    yield found if found.row is row else replace(found, row=row)
 
-    def same_bytes(self, bench: TaskBench) -> ReadBytes:
+    def same_bytes(self, bench: TaskBench, scorer: Scorer | None = None) -> ReadBytes:
         """Check that all readings of each history were made of the very bytes that the store holds of it."""
         checked = mismatched = 0
         hashes: dict[str, list[str]] = {}
-        outcome, record = self.store.outcome, self.store.record
+        scorer, says = scorer or self.scorer(bench), self.store.says
         for job in bench.jobs():
-            history_id = job.history_id
-            if outcome(history_id) != "scored":
+            history_id, entry = scorer.history(job.policy, job.patient, job.case, job.repeat)
+            if entry is None or entry.outcome != "scored":
                 continue
-            head = self.store.entry(history_id).head
-            hash_ = head.hash if head is not None else ""
+            hash_ = entry.head.hash if entry.head is not None else ""
             hashes.setdefault(job.policy.label, []).append(f"{job.case.id}|{job.repeat}|{hash_}")
             for condition in bench.conditions:
-                reading_id = bench.reading_id(condition, history_id)
-                if outcome(reading_id) == "scored":
-                    reading = record(reading_id, _HashRead)
+                reading_id, read = scorer.reading(condition, history_id)
+                if read:
                     checked += 1
-                    mismatched += reading is None or reading.history_hash != hash_
+                    mismatched += not says(reading_id, "history_hash", hash_)
         return ReadBytes({policy: digest(sorted(found)) for policy, found in hashes.items()}, checked, mismatched)
-
-
-class _HashRead(Record, frozen=True):
-    """A reading without its texts."""
-
-    history_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +166,44 @@ def _imported(known: dict[str, Any], campaign: campaigns.Campaign, registry: Reg
         raise UsageError(f"the imported files changed since they were scored; score them again ({error})") from error
 
 
+class _Units:
+    """The units of a row with what all its columns have in common: where each cell stands, and whether all are measured."""
+
+    def __init__(self, units: Sequence[Measured]) -> None:
+        self._units = units
+        whole = all(one.cell.outcome in MEASURED for one in units)
+        self._whole = [one.cell for one in units] if whole else None
+        self.cases = sorted({one.case.id for one in units})
+        repeats = sorted({one.repeat for one in units})
+        self.shape = len(repeats), len(self.cases)
+        column = {case: at for at, case in enumerate(self.cases)}
+        row = {repeat: at for at, repeat in enumerate(repeats)}
+        self.places = np.array([row[one.repeat] * len(column) + column[one.case.id] for one in units], dtype=np.intp)
+        self.known: dict[object, list[Mapping[str, float] | None]] = {}
+
+    def cells(self, axes: frozenset[Axis], scorer: Scorer) -> list[Cell]:
+        """Return the cells as a metric of these axes sees them."""
+        return self._whole or [cell_for(one, axes, scorer) for one in self._units]
+
+    def statistics(self, metric: Metric, cells: Sequence[Cell]) -> list[Mapping[str, float] | None]:
+        """Compute the statistics of each cell, once for the metrics that share them."""
+        key = getattr(metric, "shares", None) if self._whole else None
+        found = None if key is None else self.known.get(key)
+        if found is None:
+            case = metric.case
+            found = [None if cell.unit is None else case(cell.unit) for cell in cells]
+            if key is not None:
+                self.known[key] = found
+        return found
+
+
 def _column(
-    bench: TaskBench, scorer: Scorer, row: Row, units: Sequence[Measured], name: str, adapter: Adapter, metric: Metric
+    bench: TaskBench, scorer: Scorer, row: Row, units: _Units, name: str, adapter: Adapter, metric: Metric
 ) -> StoredColumn:  # fmt: skip
     axes = frozenset(metric.needs)
-    cells = [cell_for(one, axes, scorer) for one in units]
-    found = [None if cell.unit is None else metric.case(cell.unit) for cell in cells]
-    names = sorted({key for one in found if one for key in one})
+    cells = units.cells(axes, scorer)
+    found = units.statistics(metric, cells)
+    names = sorted(set().union(*filter(None, found)))
     lost: dict[str, int] = {}
     holes: dict[str, set[str]] = {}
     for cell in cells:
@@ -175,10 +214,10 @@ def _column(
     series, reason = None, None
     if names:
         reader = row.condition.label if any(axis != "trajectory" for axis in axes) else None
-        series = _series(row, name, metric, reader, cells, found, names)
+        series = _series(row, name, metric, reader, units, cells, found, names)
     else:
         reason = next(iter(lost), "no case has references for it")
-    measured = sum(one is not None for one in found)
+    measured = len(found) - found.count(None)
     return StoredColumn(
         bench.task.name, row, name, metric.unit, metric.higher_is_better, series, reason,
         fingerprint(bench, row, adapter, metric), measured, measured + sum(lost.values()), lost,
@@ -187,24 +226,21 @@ def _column(
 
 
 def _series(
-    row: Row, name: str, metric: Metric, reader: str | None, cells: Sequence[Cell],
+    row: Row, name: str, metric: Metric, reader: str | None, units: _Units, cells: Sequence[Cell],
     found: Sequence[Mapping[str, float] | None], names: Sequence[str],
 ) -> Series:  # fmt: skip
     """Lay the statistics out by run and case: NaN where not measured, 0 where the metric leaves the case out."""
-    cases = {case: at for at, case in enumerate(sorted({cell.case for cell in cells}))}
-    repeats = {repeat: at for at, repeat in enumerate(sorted({cell.repeat for cell in cells}))}
-    places = [repeats[cell.repeat] for cell in cells], [cases[cell.case] for cell in cells]
-    empty = [float("nan") if cell.unit is None else 0.0 for cell in cells]
-    statistics = {}
-    for key in names:
-        statistics[key] = np.full((len(repeats), len(cases)), np.nan)
-        statistics[key][places] = [
-            blank if one is None else one.get(key, blank) for one, blank in zip(found, empty, strict=True)
+    blanks = [float("nan") if cell.unit is None else 0.0 for cell in cells]
+    laid_out = np.full((len(names), units.shape[0] * units.shape[1]), np.nan)
+    for at, key in enumerate(names):
+        laid_out[at, units.places] = [
+            blank if one is None else one.get(key, blank) for one, blank in zip(found, blanks, strict=True)
         ]
+    statistics = {key: laid_out[at].reshape(units.shape) for at, key in enumerate(names)}
     unit = "proportion" if metric.unit == "fraction" else metric.unit
     over: Any = metric.over_repeats
     return Series(
-        row.policy.label, name, list(cases), statistics, metric.aggregate, reader=reader, unit=unit, over_repeats=over
+        row.policy.label, name, units.cases, statistics, metric.aggregate, reader=reader, unit=unit, over_repeats=over
     )
 
 

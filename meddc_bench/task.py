@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from meddc_bench import yamlfile
+from meddc_bench import osce, yamlfile
 from meddc_bench.errors import InputError, UsageError, suggest
 from meddc_bench.fingerprint import digest
 from meddc_bench.records import Case, Decoding
@@ -65,7 +65,7 @@ Sampled = Literal[
 class Protocol(Config):
     """The rules of measurement; every field is part of the fingerprint."""
 
-    name: Literal["meddc-1.0"] = "meddc-1.0"
+    name: Literal["meddc-1.0", "trustmed-1.0"] = "meddc-1.0"
     weights: Weights = Weights()
     view: Literal["cut", "mask", "full"] = "cut"
     volunteered: Literal["unmatched", "all", "off"] = "unmatched"
@@ -249,8 +249,10 @@ def load_task(path: Path) -> Task:
     cases: dict[str, Case] = {}
     sources: dict[str, Document] = {}
     for case_document in _case_documents(document, config):
-        case = yamlfile.validate(Case, case_document)
+        filled = Document(osce.with_facts(case_document.data), case_document.path, case_document.marks)
+        case = yamlfile.validate(Case, filled)
         _check_ids(case, case_document)
+        _check_workup(case, case_document)
         if case.id in cases:
             raise case_document.error(f"case {case.id!r} is also in {sources[case.id].path}", "id")
         if case.language != config.language:
@@ -380,3 +382,17 @@ def _check_ids(case: Case, document: Document) -> None:
         for fact in target.facts:
             if fact not in facts:
                 raise document.error(f"target {target.id} names an unknown fact {fact!r}", "targets", index, "facts")
+
+
+def _check_workup(case: Case, document: Document) -> None:
+    """Check the workup of a case, if it has one; the first fault is raised, the others are in its notes."""
+    if case.workup is None:
+        return
+    if [one.id for one in case.facts] != [one.id for one in case.workup.actor.facts]:
+        raise document.error("a case with a workup has its actor's facts: leave this key out", "facts")
+    names = [name for one in case.diagnoses for name in (one.name, *one.synonyms)]
+    errors = [document.error(one.message, "workup", *one.loc) for one in osce.faults(case.workup, names)]
+    for other in errors[1:]:
+        errors[0].add_note(str(other))
+    if errors:
+        raise errors[0]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from meddc_bench.adapters import Caller
 from meddc_bench.contracts import Call, PolicyView, Reply, Unit
+from meddc_bench.environments.catalogue import catalogue_faults
 from meddc_bench.pipeline.judge import judge_reading, judge_trajectory
 from meddc_bench.pipeline.match import assign
 from meddc_bench.pipeline.read import read_with
@@ -67,7 +68,10 @@ def _lint_case(task: Task, case: Case) -> Iterator[Finding]:
             yield Finding("warning", where, f"target {target.id} names no fact: no answer can elicit it")
         elif target.importance == 3 and all(facts[one].opening for one in target.facts):
             yield Finding("warning", where, f"target {target.id} asks only what the opening already states")
-    if not case.targets:
+    if case.workup is not None:
+        for fault in catalogue_faults(case.workup):
+            yield Finding("error", _where(task, case, "workup", *fault.loc), fault.message)
+    if not case.targets and case.workup is None:
         yield Finding("warning", _where(task, case), "has no targets: T cannot be measured")
     if case.facts and not any(fact.denied for fact in case.facts):
         yield Finding(

@@ -110,9 +110,11 @@ class _Cell:
 
 def audit(
     series: Sequence[Series], base: str, *, draws: int = 10_000, seed: int = 0, level: float = 0.95,
-    higher_is_better: bool = True,
+    higher_is_better: bool = True, replicates: Sequence[Replicates] | None = None,
 ) -> Audit:  # fmt: skip
     """Audit one metric from per-case statistics; the draws of cases are the same for all policies and readers.
+
+    `replicates` is what `replicate` gives for these series, draws and seed, where it is known already.
 
     Formula: shift = score under the reader - score under `base`; ranks, reversals and tau as in `ranks`; intervals as
     in `bootstrap`, of shifts, of the differences of two policies, and of the number of reversed pairs; variance over
@@ -146,7 +148,9 @@ def audit(
     if unread:
         raise UsageError(f"{series[0].metric} of {unread[0]} names no reader; an audit compares readers")
     cells: dict[str, dict[str, _Cell]] = {}
-    for one, found in zip(series, replicate(series, draws=draws, seed=seed), strict=True):
+    if replicates is None:
+        replicates = replicate(series, draws=draws, seed=seed)
+    for one, found in zip(series, replicates, strict=True):
         row = cells.setdefault(str(one.reader), {})
         if one.policy in row:
             raise UsageError(f"given twice: {one}")

@@ -200,10 +200,12 @@ class _Columns:
     def replicated(self, blocks: Iterable[Array], draws: int) -> tuple[Replicates, ...]:
         """Aggregate all draws, the whole and each case."""
         over = np.empty((self.total, draws))
-        done = 0
+        done, sums = 0, np.empty((len(self.rows), 0))
         for counts in blocks:
             size = len(counts)
-            for group, values in self._values(self.rows @ counts.T):
+            if sums.shape[1] != size:  # the same memory for all blocks: fresh memory takes longer than the product
+                sums = np.empty((len(self.rows), size))
+            for group, values in self._values(np.matmul(self.rows, counts.T, out=sums)):
                 over[list(group.places), done : done + size] = group.over_runs(values)
             done += size
         found: dict[int, Replicates] = {}

@@ -1,15 +1,18 @@
-"""One audit: the series of a group cut to common cases, then shifts, reversals, verdicts and variance."""
+"""Audits of groups: the series of each cut to common cases, then shifts, reversals, verdicts and variance.
+
+The cases are drawn once for all audits on the same cases: metrics that rest on the same statistics share their sums.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from meddc_bench.analysis.audit import audit
-from meddc_bench.analysis.resample import replicate
+from meddc_bench.analysis.resample import Replicates, replicate
 from meddc_bench.analysis.series import LeftOut, Series, complete, shown
 from meddc_bench.audits.records import Fixed, Gap, MetricAudit, Over, Question, Setting, Unmeasured
 from meddc_bench.audits.sights import Group
@@ -26,9 +29,19 @@ _OTHERS = {
 }
 
 
-def audit_group(
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """An audit before the draws: what is known of it, and its series on common cases; none where there is a reason."""
+
+    blank: MetricAudit
+    series: tuple[Series, ...] = ()
+    fixed: Mapping[str, Group] = field(default_factory=dict)
+
+
+def prepare(
     task: str, metric: str, setting: Setting, group: Group, fixed: Mapping[str, Group], question: Question
-) -> MetricAudit:
+) -> Prepared:
+    """Lay out the audit of a group."""
     base = base_of(group.columns, question)
     if len(group.columns) < 2:
         raise UsageError(
@@ -45,7 +58,24 @@ def audit_group(
             one: str(next(iter(group.columns[one].values())).fingerprint["digest"]) for one in unders
         },
     )  # fmt: skip
-    return _measured(blank, group, fixed, question)
+    return _measured(blank, group, fixed)
+
+
+def audited(prepared: Sequence[Prepared], question: Question) -> list[MetricAudit]:
+    """Draw the cases for all of them, and compare."""
+    places: dict[tuple[str, ...], list[tuple[int, Series]]] = {}
+    for at, one in enumerate(prepared):
+        for series in one.series:
+            places.setdefault(tuple(series.cases), []).append((at, series))
+    found: list[list[Replicates]] = [[] for _ in prepared]
+    for members in places.values():
+        drawn = replicate([series for _, series in members], draws=question.draws, seed=question.seed)
+        for (at, _), one_drawn in zip(members, drawn, strict=True):
+            found[at].append(one_drawn)
+    return [
+        _compared(one, replicates, question) if one.series else one.blank
+        for one, replicates in zip(prepared, found, strict=True)
+    ]
 
 
 def base_of(columns: Mapping[str, object], question: Question) -> str:
@@ -57,8 +87,8 @@ def base_of(columns: Mapping[str, object], question: Question) -> str:
     return question.base
 
 
-def _measured(blank: MetricAudit, group: Group, fixed: Mapping[str, Group], question: Question) -> MetricAudit:
-    """Cut all series to the cases that all of them measured, and audit them."""
+def _measured(blank: MetricAudit, group: Group, fixed: Mapping[str, Group]) -> Prepared:
+    """Cut all series to the cases that all of them measured."""
     places = [(policy, under) for under in blank.instruments for policy in blank.policies]
     columns = {place: group.columns[place[1]].get(place[0]) for place in places}
     gaps, unmeasured, known = [], [], []
@@ -73,7 +103,7 @@ def _measured(blank: MetricAudit, group: Group, fixed: Mapping[str, Group], ques
             gaps.append(Gap(policy, under, len(column.holes), tuple(words for words, _ in reasons.most_common())))
     blank = replace(blank, gaps=tuple(gaps), unmeasured=tuple(unmeasured))
     if not known:
-        return replace(blank, reason=unmeasured[0].reason)
+        return Prepared(replace(blank, reason=unmeasured[0].reason))
     whole = complete(known)
     expected = len(known[0].cases)
     blank = replace(
@@ -81,20 +111,17 @@ def _measured(blank: MetricAudit, group: Group, fixed: Mapping[str, Group], ques
         runs={one.policy: one.runs for one in known},
     )  # fmt: skip
     if not whole.cases:
-        return replace(
-            blank, reason=f"none of the {expected} cases was measured for all policies under all {blank.over}s"
-        )
-    return _compared(blank, whole.series, fixed, question)
+        words = f"none of the {expected} cases was measured for all policies under all {blank.over}s"
+        return Prepared(replace(blank, reason=words))
+    return Prepared(blank, whole.series, fixed)
 
 
-def _compared(
-    blank: MetricAudit, series: Sequence[Series], fixed: Mapping[str, Group], question: Question
-) -> MetricAudit:
-    once = zip(series, replicate(series, draws=1), strict=True)
-    values = {(one.policy, str(one.reader)): found.value for one, found in once}
-    undefined = [place for place, value in values.items() if np.isnan(value)]
-    unmeasured = [Unmeasured(policy, under, "nothing to average in some run") for policy, under in undefined]
-    series = [one for one in series if (one.policy, str(one.reader)) not in undefined]
+def _compared(prepared: Prepared, replicates: Sequence[Replicates], question: Question) -> MetricAudit:
+    blank = prepared.blank
+    drawn = [(one, found) for one, found in zip(prepared.series, replicates, strict=True) if not np.isnan(found.value)]
+    series = [one for one, _ in drawn]
+    undefined = [one for one, found in zip(prepared.series, replicates, strict=True) if np.isnan(found.value)]
+    unmeasured = [Unmeasured(one.policy, str(one.reader), "nothing to average in some run") for one in undefined]
     blank = replace(blank, unmeasured=(*blank.unmeasured, *unmeasured))
     if not series:
         return replace(blank, reason="undefined for every policy: no case has the references it needs")
@@ -104,12 +131,12 @@ def _compared(
     if len({one.reader for one in series}) < 2:
         others = ", ".join(one for one in blank.instruments if one != blank.base)
         return replace(blank, reason=f"only {blank.base} has scores: there is nothing under {others} to compare")
-    draws, seed, level = question.draws, question.seed, question.level
     found = audit(
-        series, blank.base, draws=draws, seed=seed, level=level, higher_is_better=blank.higher_is_better
+        series, blank.base, draws=question.draws, seed=question.seed, level=question.level,
+        higher_is_better=blank.higher_is_better, replicates=[one for _, one in drawn],
     )  # fmt: skip
     kept = {one.policy: tuple(one.cases) for one in series}
-    return replace(blank, found=found, fixed=tuple(_fixed(fixed, kept)))
+    return replace(blank, found=found, fixed=tuple(_fixed(prepared.fixed, kept)))
 
 
 def _fixed(groups: Mapping[str, Group], kept: Mapping[str, tuple[str, ...]]) -> Iterator[Fixed]:

@@ -10,7 +10,7 @@ from meddc_bench.errors import UsageError, suggest
 from meddc_bench.plan import TaskBench
 from meddc_bench.records import DIMENSIONS
 from meddc_bench.results import build_metrics
-from meddc_bench.scorer import Row
+from meddc_bench.scorer import Row, Scorer
 from meddc_bench.stored import StoredColumn, StoredRun, differing
 
 METRICS: Mapping[Over, tuple[str, ...]] = {
@@ -86,13 +86,13 @@ class Group:
         return tuple(sorted(found))
 
 
-def sights(run: StoredRun, bench: TaskBench, question: Question) -> Iterator[Sight]:
+def sights(run: StoredRun, bench: TaskBench, scorer: Scorer, question: Question) -> Iterator[Sight]:
     over = question.over
     needs = {name: frozenset(metric.needs) for name, (_, metric) in build_metrics(bench, run.registry).items()}
     metrics = _metrics(bench, needs, question)
     fixed = [one for one in FIXED if "Total" in metrics and one in needs and one not in metrics]
     judged_once = {name for name in metrics if needs[name] & set(DIMENSIONS)}
-    for column in run.columns(bench, (*metrics, *fixed), lambda row: _wanted(row, question)):
+    for column in run.columns(bench, (*metrics, *fixed), lambda row: _wanted(row, question), scorer):
         row, name = column.row, column.metric
         read = "reader" in column.fingerprint["parts"]
         if name in judged_once and row.condition.label != "emitted":
@@ -138,11 +138,11 @@ def _metrics(bench: TaskBench, needs: Mapping[str, frozenset[str]], question: Qu
     return list(question.metrics)
 
 
-def histories(pairs: Sequence[tuple[StoredRun, TaskBench]], question: Question) -> tuple[Histories, ...]:
+def histories(benches: Sequence[tuple[StoredRun, TaskBench, Scorer]], question: Question) -> tuple[Histories, ...]:
     """Check the readings of every run against the histories, and the histories of a policy against each other."""
     found: dict[str, Histories] = {}
-    for run, bench in pairs:
-        seen, name = run.same_bytes(bench), bench.task.name
+    for run, bench, scorer in benches:
+        seen, name = run.same_bytes(bench, scorer), bench.task.name
         before = found.get(name, Histories(name, {}, 0, 0))
         digests = {policy: one for policy, one in seen.histories.items() if policy not in question.without}
         other = sorted(one for one in digests if before.digests.get(one, digests[one]) != digests[one])

@@ -10,12 +10,12 @@ for its diagnosis only. Breaches of the protocol are named, deterministic and ne
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from pydantic import Field
 
 from meddc_bench.contracts import Budget, Context, MenuItem, Options, Step
+from meddc_bench.environments.wording import before_other_speaker
 from meddc_bench.records import Action, Case
 
 _LIST = {"type": "array", "items": {"type": "string"}}
@@ -41,13 +41,6 @@ DIAGNOSE = MenuItem(
         },
         "required": ["diagnoses"],
     },
-)
-
-_MARK = r"[\s*#>\[【（(]{0,9}"
-_SAID = r"(?:本人|自述|回答|答|说)?[ \t\u3000*\]】）)]{0,9}[:：]"
-_OTHER_SPEAKER = re.compile(
-    rf"(?:^{_MARK}(?:患者|病人|家属|家长|patient)|(?<=[。？！?!…]){_MARK}(?:患者|病人|patient)){_SAID}",
-    re.MULTILINE | re.IGNORECASE,
 )
 
 
@@ -103,10 +96,10 @@ class ConsultationVisit:
         return Step("question", text, question=text, breaches=tuple(breaches))
 
     def _own_words(self, text: str, breaches: list[str]) -> str:
-        if other := _OTHER_SPEAKER.search(text):
+        own = before_other_speaker(text)
+        if own != text:
             breaches.append("speaks for the patient")
-            text = text[: other.start()]
-        return self._cut(text.strip(), breaches)
+        return self._cut(own.strip(), breaches)
 
     def _cut(self, text: str, breaches: list[str]) -> str:
         if len(text) > self._limit:

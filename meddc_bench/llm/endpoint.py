@@ -151,8 +151,8 @@ def status_fault(status: int, words: str, headers: Mapping[str, str]) -> Endpoin
         return EndpointError("context", words)
     if status in (408, 409, 425, 429) or status >= 500:
         return EndpointError("transient", words, retry_after=later)
-    if status == 404:
-        words += " (no such address or model; a base_url often ends in /v1)"
+    if status == 404 and "model" not in low:
+        words += " (is it the right base_url? many end in /v1)"
     return EndpointError("permanent", words)
 
 

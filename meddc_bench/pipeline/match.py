@@ -3,15 +3,22 @@
 Maximum cardinality; of several maximum matchings the one whose sorted list of matched rounds is smallest. Predictions
 are offered to augmentation in order of round, then position: the sets of predictions that can be matched together form
 a matroid, so this greedy order is optimal.
+
+Where the edges carry levels (full, core, partial) the weight of the pairs is maximised instead: see `grading`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import msgspec
 
-from meddc_bench.records import Assignment, Edge, Evidence, Item, Pair
+from meddc_bench.pipeline.grading import graded_matching
+from meddc_bench.records import CREDIT, Assignment, Edge, Evidence, Item, Level, Pair
+
+_FAR = 1 << 30
+"""Stands for the round of a question without one: after all others."""
 
 
 def maximum_matching(edges: Sequence[Sequence[int]], order: Sequence[int]) -> dict[int, int]:
@@ -28,13 +35,15 @@ def maximum_matching(edges: Sequence[Sequence[int]], order: Sequence[int]) -> di
     {0: 1, 1: 0}
     """
     owner: dict[int, int] = {}
+    choice = max(map(len, edges), default=0) > 1
     for prediction in order:
         for reference in edges[prediction]:
             if reference not in owner:
                 owner[reference] = prediction
                 break
         else:
-            _augment(prediction, edges, owner)
+            if choice and edges[prediction]:  # where no prediction has a second reference, no owner can make room
+                _augment(prediction, edges, owner)
     return dict(sorted(owner.items()))
 
 
@@ -62,7 +71,8 @@ def assign(evidence: Evidence, first_summary: int | None = None, *, lists: bool 
     """Assign one axis.
 
     On the trajectory axis questions in or after the first summary round are dropped; a question without a round stays a
-    prediction, but its edges are excluded; volunteered targets leave the references.
+    prediction, but its edges are excluded; volunteered targets leave the references. Edges with levels are assigned by
+    weight, and an edge without a level among them is excluded.
 
     Returns:
         The assignment; TP = pairs, FP = predictions left over, FN = references left over (equation 1).
@@ -75,13 +85,23 @@ def assign(evidence: Evidence, first_summary: int | None = None, *, lists: bool 
     if trajectory and first_summary is not None:
         items, dropped = _before(items, first_summary)
     owner: dict[int, int] = {}
+    levels: dict[tuple[int, int], Level] = {}
     excluded: tuple[Edge, ...] = ()
     if evidence.edges:
-        adjacency, excluded = _adjacency(evidence, items, references)
-        owner = maximum_matching(adjacency, _order(items) if trajectory else range(len(items)))
+        adjacency, excluded, levels = _adjacency(evidence, items, references)
+        if levels:
+            owner = graded_matching(levels)
+        else:
+            owner = maximum_matching(adjacency, _order(items) if trajectory else range(len(items)))
     return Assignment(
         axis=evidence.axis,
-        pairs=tuple([_pair(items[row], references[target], trajectory) for target, row in owner.items()]),
+        pairs=tuple([
+            Pair(
+                prediction=items[row].id, reference=references[target],
+                round=items[row].round if trajectory else None, level=levels.get((row, target)) if levels else None,
+            )
+            for target, row in owner.items()
+        ]),
         excluded=excluded,
         unmatched_predictions=_left(tuple(item.id for item in items), set(owner.values())) if lists else (),
         unmatched_references=_left(references, set(owner)) if lists else (),
@@ -90,17 +110,21 @@ def assign(evidence: Evidence, first_summary: int | None = None, *, lists: bool 
         tp=len(owner),
         fp=len(items) - len(owner),
         fn=len(references) - len(owner),
-    )
+    )  # fmt: skip
 
 
 def _adjacency(
     evidence: Evidence, items: Sequence[Item], references: Sequence[str]
-) -> tuple[list[list[int]], tuple[Edge, ...]]:
-    """Return, for each prediction, the references it may take, and the edges that cannot count."""
+) -> tuple[list[list[int]], tuple[Edge, ...], dict[tuple[int, int], Level]]:
+    """Return, for each prediction, the references it may take; the edges that cannot count; the levels of a graded axis."""
     position = {item.id: index for index, item in enumerate(items)}
     column = {reference: index for index, reference in enumerate(references)}
     adjacency: list[list[int]] = [[] for _ in items]
     excluded: list[Edge] = []
+    levels: dict[tuple[int, int], Level] = {}
+    graded = evidence.axis == "diagnosis" and any(
+        edge.level in CREDIT and edge.excluded is None for edge in evidence.edges
+    )
     for edge in evidence.edges:
         row, target = position.get(edge.prediction), column.get(edge.reference)
         if edge.excluded is not None:
@@ -111,21 +135,23 @@ def _adjacency(
         elif target is None:
             volunteered = edge.reference in evidence.volunteered
             excluded.append(_because(edge, "volunteered target" if volunteered else "unknown reference id"))
-        elif evidence.axis == "trajectory" and items[row].round is None:
+        elif items[row].round is None and evidence.axis == "trajectory":
             excluded.append(_because(edge, "question without a round"))
+        elif graded and edge.level not in CREDIT:
+            excluded.append(_because(edge, f"level {edge.level!r} among graded edges"))
+        elif graded:
+            level = cast(Level, edge.level)
+            levels[row, target] = max(level, levels.get((row, target), level), key=CREDIT.__getitem__)
         elif target not in adjacency[row]:
             adjacency[row].append(target)
-    for row_edges in adjacency:
-        row_edges.sort()
-    return adjacency, tuple(excluded)
+    for wanted in adjacency:
+        if len(wanted) > 1:
+            wanted.sort()
+    return adjacency, tuple(excluded), levels
 
 
 def _left(names: Sequence[str], taken: set[int]) -> tuple[str, ...]:
     return tuple(name for index, name in enumerate(names) if index not in taken)
-
-
-def _pair(item: Item, reference: str, trajectory: bool) -> Pair:
-    return Pair(prediction=item.id, reference=reference, round=item.round if trajectory else None)
 
 
 def _before(items: tuple[Item, ...], first_summary: int) -> tuple[tuple[Item, ...], tuple[str, ...]]:
@@ -136,13 +162,9 @@ def _before(items: tuple[Item, ...], first_summary: int) -> tuple[tuple[Item, ..
 
 
 def _order(items: Sequence[Item]) -> list[int]:
-    far = 1 << 30
-
-    def place(index: int) -> tuple[int, int]:
-        at = items[index].round
-        return (far if at is None else at, index)
-
-    return sorted(range(len(items)), key=place)
+    """Order items by round, those without one last; the sort is stable, so items of one round keep their order."""
+    rounds = [_FAR if item.round is None else item.round for item in items]
+    return sorted(range(len(items)), key=rounds.__getitem__)
 
 
 def _because(edge: Edge, reason: str) -> Edge:

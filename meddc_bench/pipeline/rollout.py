@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import msgspec
@@ -35,8 +36,19 @@ from meddc_bench.records import Action, Case, Ended, History, Note, Turn
 from meddc_bench.task import Task
 from meddc_bench.text import clean, squash
 
+WORKUP_PHASES = frozenset({"workup", "integrity", "conclusion"})
+"""Phases of a visit in which the patient is no longer asked."""
+
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _MUCH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a visit stands when the policy is to act: the phase and the budgets."""
+
+    phase: str
+    budgets: Mapping[str, Budget]
 
 
 class Rollout:
@@ -57,6 +69,7 @@ class Rollout:
         self._notes: dict[str, Note] = {}
         self._breaches: list[str] = []
         self._used: set[str] = {fact.id for fact in case.facts if fact.opening}
+        self._standings: list[Standing] = []
         self._rounds = 0
         self._ended: Ended | None = None
 
@@ -65,7 +78,8 @@ class Rollout:
         """What the policy sees now."""
         visit = self._visit
         turns = tuple(self._turns)
-        render = _once(self._transcript.messages, turns, dict(self._notes))
+        standings = (*self._standings, Standing(visit.phase, visit.budgets))
+        render = _once(self._transcript.messages, turns, dict(self._notes), standings)
         return PolicyView(turns, visit.menu, visit.budgets, visit.phase, self._policy_seed, self._case.language, render)
 
     @property
@@ -79,18 +93,23 @@ class Rollout:
             StageFailure: the policy broke off (a blank reply) or the patient failed.
         """
         text, thought = actions.split_reasoning(clean(reply.text))
-        action, public = actions.parse(text, reply.calls, self._visit.menu)
+        standing = Standing(self._visit.phase, self._visit.budgets)
+        action, public = actions.parse(text, reply.calls, getattr(self._visit, "vocabulary", self._visit.menu))
         step = self._visit.step(action, public)
-        self._breaches.extend(f"round {self._rounds + 1}: {breach}" for breach in step.breaches)
+        # a round is a doctor's turn of the history, or the summary's own; turns of a workup keep the last number
+        counts = standing.phase not in WORKUP_PHASES or step.kind != "question"
+        self._breaches.extend(f"round {self._rounds + counts}: {breach}" for breach in step.breaches)
         if step.public:
-            self._rounds += 1
+            self._standings.append(standing)
+            self._rounds += counts
             reasoning = "\n".join(part for part in (clean(reply.reasoning or ""), thought) if part) or None
             note = Note(
                 raw=_different(clean(reply.raw or reply.text), step.text),
                 reasoning=reasoning,
                 model=clean(reply.model or "") or None,
+                marks=step.marks,
             )
-            self._add("doctor", step.kind, step.text, action, note)
+            self._add("doctor", step.kind, step.text, step.action or action, note)
         for turn in step.turns:
             self._add(turn.role, turn.kind, clean(turn.text), turn.action, Note())
         if step.question is not None:
@@ -249,11 +268,17 @@ class Transcript:
     def __init__(self, task: Task, budgets: Mapping[str, Budget]):
         self._prompts = prompts_for(task.config.templates, task.config.language, task.path.parent)
         self._total = budgets["questions"].total
-        self._values = {"budget": self._total, "top_k": task.config.protocol.top_k}
+        self._first = Standing("history", budgets)
+        self._values = {"budget": self._total, "top_k": task.config.protocol.top_k, "budgets": budgets}
         self._messages: list[Message] = []
 
-    def messages(self, turns: tuple[Turn, ...], notes: Mapping[str, Note]) -> tuple[Message, ...]:
-        """Render the messages of a consultation up to its turns, of which earlier calls saw a beginning."""
+    def messages(
+        self, turns: tuple[Turn, ...], notes: Mapping[str, Note], standings: Sequence[Standing] = ()
+    ) -> tuple[Message, ...]:
+        """Render the messages of a consultation up to its turns, of which earlier calls saw a beginning.
+
+        `standings` say where the visit stood at each of the doctor's turns, and where it stands now.
+        """
         known = self._messages or [Message("system", self._prompts.render("doctor_system", self._values))]
         observed: list[Turn] = []
         asked = 0
@@ -262,18 +287,22 @@ class Transcript:
                 observed.append(turn)
                 continue
             if len(known) < 2 * asked + 2:
-                known.append(self._observation(observed, asked))
+                known.append(self._observation(observed, asked, standings))
             if len(known) < 2 * asked + 3:
                 note = notes.get(str(turn.index))
                 known.append(Message("assistant", (note.raw if note else None) or turn.text))
             observed, asked = [], asked + 1
         if len(known) < 2 * asked + 2:
-            known.append(self._observation(observed, asked))
+            known.append(self._observation(observed, asked, standings))
         self._messages = known
         return tuple(known[: 2 * asked + 2])
 
-    def _observation(self, turns: list[Turn], asked: int) -> Message:
-        values = {"turns": turns, "total": self._total, "left": self._total - asked}
+    def _observation(self, turns: list[Turn], asked: int, standings: Sequence[Standing]) -> Message:
+        standing = standings[asked] if asked < len(standings) else self._first
+        values = {
+            "turns": turns, "total": self._total, "left": self._total - asked,
+            "phase": standing.phase, "budgets": standing.budgets,
+        }  # fmt: skip
         return Message("user", self._prompts.render("doctor_message", values))
 
 

@@ -1,1 +1,1 @@
-"""The metrics of MedDDC-Eval."""
+"""The metrics of MedDDC-Eval and TrustMed."""

@@ -6,6 +6,22 @@ from meddc_bench.contracts import Register, hookimpl
 
 _DIMENSIONS = ("tests", "treatment", "medication", "lifestyle", "guidance")
 _REVISION = "1"
+_GRADED = {
+    "Acc": "acc",
+    "Strict": "strict",
+    "Acc50": "acc50",
+    "Strict50": "strict50",
+    "delta_Acc": "delta_acc",
+    "delta_Strict": "delta_strict",
+    "soft_precision": "soft_precision",
+    "soft_recall": "soft_recall",
+    "findings_coverage": "findings_coverage",
+    "search_rate": "search_rate",
+    "deferral_rate": "deferral_rate",
+    "workup_actions": "workup_actions",
+    "invalid_rate": "invalid_rate",
+}
+"""Metric of TrustMed -> its factory."""
 
 
 @hookimpl
@@ -30,3 +46,11 @@ def register_metrics(register: Register) -> None:
     add("rounds", "rounds_metric")
     add("questions", "questions_metric")
     add("volunteered", "volunteered_metric")
+    _add_graded(register)
+
+
+def _add_graded(register: Register) -> None:
+    """Register the scores of TrustMed."""
+    for name, factory in _GRADED.items():
+        register(name, f"meddc_metrics.graded:{factory}", revision=_REVISION)
+    register("Tversky", "meddc_metrics.graded:tversky", "meddc_metrics.graded:TverskyOptions", revision=_REVISION)

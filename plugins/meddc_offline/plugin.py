@@ -25,6 +25,7 @@ def register_policies(register: Register) -> None:
     register("shuffled", "meddc_offline.policies:Shuffled", revision="2")
     register("brief", "meddc_offline.policies:Brief", revision="2")
     register("eager", "meddc_offline.policies:Eager", revision="2")
+    register("workup", "meddc_offline.workup_policy:WorkupDoctor", revision="1")
     register("scripted", "meddc_offline.scripted:Scripted", "meddc_offline.scripted:ScriptedOptions", revision="1")
 
 

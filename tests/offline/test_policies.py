@@ -193,7 +193,7 @@ def test_the_plugin_names_factories_that_exist() -> None:
     plugin.register_readers(register)  # type: ignore[arg-type]
     plugin.register_judges(register)  # type: ignore[arg-type]
     assert set(seen) == {
-        "checklist", "shuffled", "brief", "eager", "scripted", "grounded", "knowledge", "lexical", "replay"
+        "checklist", "shuffled", "brief", "eager", "workup", "scripted", "grounded", "knowledge", "lexical", "replay"
     }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from replies import ItemsSaid, MatchesSaid, PatientSaid, QuestionsSaid, ReaderSa
 from meddc_bench import actions
 from meddc_bench.contracts import LEVELS, JudgeStep, Reference
 from meddc_bench.environments.consultation import DIAGNOSE
+from meddc_bench.osce import with_facts
 from meddc_bench.prompts import Prompts, fenced
 from meddc_bench.records import Axis, Fact, InquiryType, Item, Turn
 from meddc_bench.resources import shipped
@@ -274,9 +275,9 @@ def shipped_texts() -> dict[str, str]:
     """Every text of the shipped cases that would give one away, with the file it is from; squashed."""
     found: dict[str, str] = {}
     for path in sorted(Path(str(shipped("tasks"))).glob("*/cases/*.yaml")):
-        case = yaml.safe_load(path.read_text(encoding="utf-8"))
+        case = with_facts(yaml.safe_load(path.read_text(encoding="utf-8")))
         texts = [case["context"], *(fact["text"] for fact in case["facts"])]
-        texts += [target["question"] for target in case["targets"]]
+        texts += [target["question"] for target in case.get("targets", ())]
         texts += [text for texts in case.get("references", {}).values() for text in texts if len(text) > 6]
         names = [name for one in case["diagnoses"] for name in (one["name"], *one.get("synonyms", ()))]
         texts += [name for name in names if len(name) > (4 if name.isascii() else 2)]

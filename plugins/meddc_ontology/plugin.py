@@ -1,0 +1,26 @@
+"""Registers the judge `floor` and the verdict rules of other benchmarks."""
+
+from __future__ import annotations
+
+from meddc_bench.contracts import Register, hookimpl
+
+_STEPS = (
+    "extract_items",
+    "cover_items",
+    "grade_diagnoses",
+    "extract_questions",
+    "align_questions",
+    "cover_targets",
+    "volunteered",
+)
+
+
+@hookimpl
+def register_judges(register: Register) -> None:
+    register(
+        "floor", "meddc_ontology.judges:Floored", "meddc_ontology.judges:FloorOptions", revision="1", provides=_STEPS
+    )
+    for rule in ("rarearena", "medxagent"):
+        register(
+            rule, f"meddc_ontology.rules:{rule}", "meddc_ontology.rules:RuleOptions", revision="1", provides=_STEPS
+        )
