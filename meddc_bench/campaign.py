@@ -51,7 +51,12 @@ class Campaign(Config):
     seed: int = Field(0, description="Seed of the run.")
     limit: int | None = Field(None, ge=1, description="Only the first N cases of each task.")
     protocol: ProtocolChoices = ProtocolChoices()
-    max_connections: int = Field(16, ge=1, le=4096, description="Consultations in progress at once.")
+    max_connections: int = Field(
+        16,
+        ge=1,
+        le=4096,
+        description="Connections to an endpoint at once; a quarter more consultations are in progress.",
+    )
     max_retries: int | None = Field(
         None, ge=0, le=100, description="Retries of infrastructure failures: of an endpoint's call 8, of others 2."
     )

@@ -94,7 +94,7 @@ def execute(
             manifest["imported"] = dict(imported)
         save(folder / MANIFEST, pretty(manifest))
         orchestrator = Orchestrator(
-            store, width=campaign.max_connections, retries=_given(campaign.max_retries, 2), timeout=campaign.timeout,
+            store, width=consultations(campaign.max_connections), retries=_given(campaign.max_retries, 2), timeout=campaign.timeout,
             predict_only=campaign.predict_only, fail_after=fail_after, on_progress=on_progress, session=session,
         )  # fmt: skip
         progress = orchestrator.run(
@@ -111,6 +111,14 @@ def execute(
         manifest["calls"] = session.report()
         save(folder / MANIFEST, pretty(manifest))
     return Finished(folder, found, progress, _exit_code(progress, found), manifest["calls"])
+
+
+def consultations(connections: int) -> int:
+    """Return how many consultations are in progress for so many connections: a quarter more, from four on.
+
+    While some of them wait for the disk or for this process, no connection is idle.
+    """
+    return connections + connections // 4
 
 
 def open_session(campaign: Campaign, folder: Path) -> Session:

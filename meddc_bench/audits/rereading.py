@@ -7,7 +7,7 @@ from collections.abc import Callable
 from meddc_bench.audits.records import Question
 from meddc_bench.errors import UsageError, suggest
 from meddc_bench.orchestrator import FINAL, Orchestrator, Progress
-from meddc_bench.run import MANIFEST, load_manifest, open_session
+from meddc_bench.run import MANIFEST, consultations, load_manifest, open_session
 from meddc_bench.store import pretty, save
 from meddc_bench.stored import StoredRun
 
@@ -22,7 +22,7 @@ def read_again(
     campaign, store = run.campaign, run.store
     session = open_session(campaign, run.folder)
     orchestrator = Orchestrator(
-        store, width=campaign.max_connections, retries=2 if campaign.max_retries is None else campaign.max_retries,
+        store, width=consultations(campaign.max_connections), retries=2 if campaign.max_retries is None else campaign.max_retries,
         timeout=campaign.timeout, fail_after=fail_after, on_progress=on_progress, session=session,
     )  # fmt: skip
     progress = orchestrator.run(run.benches, lambda job: store.outcome(job.history_id) in FINAL)

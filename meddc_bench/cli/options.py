@@ -69,7 +69,9 @@ def run_options(function: Any) -> Any:
         click.option("--seed", type=int, help="Seed of the run [default: 0]."),
         click.option("--instrument", help="The task's patient, readers and judge [default: offline]."),
         click.option("--view", type=click.Choice(["cut", "mask", "full"]), help="A reader's view of early diagnoses."),
-        click.option("--max-connections", type=click.IntRange(min=1), help="Consultations at once [default: 16]."),
+        click.option(
+            "--max-connections", type=click.IntRange(min=1), help="Connections to an endpoint at once [default: 16]."
+        ),
         click.option("--max-retries", type=click.IntRange(min=0), help=_RETRIES),
         click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds a call may take."),
         click.option(

@@ -13,7 +13,7 @@ from meddc_bench.cli.run_command import finish, note_changes, progress_bar
 
 @click.command("retry")
 @click.argument("run_folder", type=click.Path(path_type=Path))
-@click.option("--max-connections", type=click.IntRange(min=1), help="Consultations in progress at once.")
+@click.option("--max-connections", type=click.IntRange(min=1), help="Connections to an endpoint at once.")
 @click.option("--max-retries", type=click.IntRange(min=0), help="Retries of infrastructure failures.")
 @click.option("--cost-limit", type=click.FloatRange(min=0, min_open=True), help="Stop when the calls cost more.")
 @log_level_option
