@@ -95,7 +95,8 @@ def execute(
         save(folder / MANIFEST, pretty(manifest))
         orchestrator = Orchestrator(
             store, width=consultations(campaign.max_connections), retries=_given(campaign.max_retries, 2),
-            timeout=campaign.timeout, predict_only=campaign.predict_only, fail_after=fail_after, on_progress=on_progress, session=session,
+            timeout=campaign.timeout, predict_only=campaign.predict_only, fail_after=fail_after,
+            on_progress=on_progress, session=session,
         )  # fmt: skip
         progress = orchestrator.run(
             benches, (lambda job: store.outcome(job.history_id) in FINAL) if stored_only else None
