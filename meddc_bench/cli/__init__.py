@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
         _leave_ascii()
     _print_anywhere()
     try:
-        with _terminated_as_interrupted():
+        with _interruptible():
             code = root.main(args=arguments, standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
         with suppress(OSError):
@@ -102,21 +102,22 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 @contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Take SIGTERM as Ctrl-C."""
+def _interruptible() -> Iterator[None]:
+    """Take SIGTERM as Ctrl-C, and Ctrl-C even where the shell that started this ignores it, as for a job of a script."""
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
     try:
-        before = signal.signal(signal.SIGTERM, interrupt)
+        before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     except ValueError:  # not the main thread
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _leave_ascii() -> None:
