@@ -1,6 +1,7 @@
 """What a call of a language model costs the client, beside bare clients on the same requests, in one run.
 
-    python bench/endpoints.py cpu         CPU per call: this framework, AsyncOpenAI as installed, its low-level post, aiohttp
+    python bench/endpoints.py cpu         CPU per call: this framework, AsyncOpenAI as installed, its low-level post, aiohttp;
+                                          with --inspect PYTHON (one that has inspect-ai) Inspect AI as well
     python bench/endpoints.py latency     calls per second at 200 ms latency and 64 connections, beside aiohttp
     python bench/endpoints.py widths      CPU per call at 16, 64 and 256 connections
     python bench/endpoints.py memory      peak memory of 400 and of 6,800 episodes
@@ -173,18 +174,32 @@ def _bare(client: str, bodies: str, latency_ms: int = 0, width: int = 64) -> dic
         return _apart("_bare", client, url, bodies, width)
 
 
-def cpu(bodies: str, calls: int, rounds: int) -> None:
+def _inspect(python: str, bodies: str) -> float:
+    with _server(next(_ports)) as url:
+        script = str(Path(__file__).with_name("on_inspect.py"))
+        done = subprocess.run(
+            [python, script, url, bodies, str(EPISODES), "64"], stdout=subprocess.PIPE, check=True
+        )  # fmt: skip
+        return float(json.loads(done.stdout.splitlines()[-1])["cpu"])
+
+
+def cpu(bodies: str, calls: int, rounds: int, inspect: str | None = None) -> None:
     clients = ("openai", "openai low-level", "aiohttp")
     found: dict[str, list[float]] = {name: [] for name in ("this framework", *clients)}
     for _ in range(rounds):
         found["this framework"].append(_ours(0, 64, EPISODES // 56)["cpu"] / calls)
         for client in clients:
             found[client].append(_bare(client, bodies)["cpu"] / calls)
+        if inspect is not None:
+            found.setdefault("Inspect AI", []).append(_inspect(inspect, bodies) / calls)
     base = statistics.median(found["openai"])
     print(f"CPU per call, {calls} calls of {EPISODES} episodes, 64 at once, median of {rounds} interleaved rounds")
     for name, values in found.items():
         middle = statistics.median(values)
         print(f"  {name:18} {1000 * middle:6.2f} ms   {middle / base:5.2f} x AsyncOpenAI as installed")
+    if inspect is not None:
+        ratios = [one / other for one, other in zip(found["this framework"], found["Inspect AI"], strict=True)]
+        print(f"  {statistics.median(ratios):.3f} of Inspect AI")
 
 
 def latency(bodies: str, calls: int, rounds: int) -> None:
@@ -221,12 +236,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", default="all", choices=["all", "cpu", "latency", "widths", "memory"])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--inspect", metavar="PYTHON", help="a Python that has inspect-ai, to compare with")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bodies = str(Path(folder) / "bodies.jsonl")
         calls = int(_apart("_record", bodies)["calls"])
         if given.what in ("all", "cpu"):
-            cpu(bodies, calls, given.rounds)
+            cpu(bodies, calls, given.rounds, given.inspect)
         if given.what in ("all", "latency"):
             latency(bodies, calls, given.rounds)
         if given.what in ("all", "widths"):

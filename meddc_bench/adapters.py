@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from meddc_bench.errors import CostLimitError, EndpointError, StageError, StoreError, UsageError
-from meddc_bench.text import clean
+from meddc_bench.text import one_line
 
 _CORE = Path(__file__).resolve().parent
 
@@ -177,5 +177,4 @@ def raised_at(error: BaseException) -> str:
 
 
 def _words(error: Exception) -> str:
-    text = " ".join(clean(str(error)).split()) or type(error).__name__
-    return text if len(text) <= 500 else text[:499] + "…"
+    return one_line(str(error), 500) or type(error).__name__

@@ -20,14 +20,14 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_checkable
 
-import numpy as np
 import pluggy
 from pydantic import BaseModel, BeforeValidator, ConfigDict, SecretStr, model_serializer
 
 from meddc_bench.actions import Call as Call
 from meddc_bench.actions import MenuItem as MenuItem
+from meddc_bench.records import JUDGE_STEPS as JUDGE_STEPS
 from meddc_bench.records import (
     Action,
     Assignment,
@@ -44,6 +44,10 @@ from meddc_bench.records import (
     Usage,
 )
 from meddc_bench.records import Decoding as Decoding
+from meddc_bench.records import JudgeStep as JudgeStep
+
+if TYPE_CHECKING:
+    import numpy as np  # a tenth of the time of `ls`, which needs no numbers
 
 PROJECT = "meddc_bench"
 API_VERSION = 1
@@ -262,16 +266,6 @@ class Reader(Protocol):
 
 # ── judge ────────────────────────────────────────────────────────────────────────────────────────
 
-JudgeStep = Literal[
-    "extract_items",
-    "cover_items",
-    "grade_diagnoses",
-    "extract_questions",
-    "align_questions",
-    "cover_targets",
-    "volunteered",
-]
-
 LEVELS: Mapping[str, tuple[str, ...]] = {
     "cover_items": ("covers",),
     "grade_diagnoses": ("full", "core", "partial"),
@@ -355,7 +349,7 @@ class Unit:
     records_received: int = 0
 
 
-Sums = Mapping[str, np.ndarray]
+Sums = Mapping[str, "np.ndarray"]
 
 
 class Metric(Protocol):

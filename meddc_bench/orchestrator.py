@@ -19,7 +19,6 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait
 
 from meddc_bench.adapters import Caller, StageFailure, raised_at
 from meddc_bench.errors import CostLimitError, PluginError, StoreError, UsageError
-from meddc_bench.fingerprint import derive_seed
 from meddc_bench.llm.session import Session, running
 from meddc_bench.pipeline.judge import judge_reading, judge_trajectory
 from meddc_bench.pipeline.read import read_emitted, read_own, read_with
@@ -27,6 +26,7 @@ from meddc_bench.pipeline.rollout import Rollout, doctor_hash, history_hash, rol
 from meddc_bench.plan import Condition, Job, TaskBench
 from meddc_bench.records import Action, Axis, History, Key, Reading, Record, TraceStep, Turn
 from meddc_bench.store import Entry, Head, Keys, Storable, Store, printable, storable
+from meddc_bench.text import one_line
 from meddc_bench.wiring import Adapter
 
 CLOSING = 10.0
@@ -231,7 +231,7 @@ class Orchestrator:
             return None
         bench = job.bench
         key = _key(job, condition=condition.label)
-        seed = derive_seed(bench.seed, bench.task.name, job.case.id, job.repeat, "reader")
+        seed = bench.reader_seed(job.case, job.repeat)
 
         async def make() -> Reading:
             history = loaded.history()
@@ -249,7 +249,7 @@ class Orchestrator:
         bench, case = job.bench, job.case
         record_id = bench.trajectory_id(judge, ask, case, history_id)
         key = _key(job, judge=judge.label, ask=ask, axis="trajectory")
-        seed = derive_seed(bench.seed, bench.task.name, case.id, job.repeat, "judge", ask)
+        seed = bench.judge_seed(case, job.repeat, "trajectory", ask)
 
         async def make() -> Record:
             return await judge_trajectory(
@@ -265,7 +265,7 @@ class Orchestrator:
         bench, case = job.bench, job.case
         record_id = bench.evidence_id(judge, ask, axis, case, reading_id)
         key = _key(job, condition=condition.label, judge=judge.label, ask=ask, axis=axis)
-        seed = derive_seed(bench.seed, bench.task.name, case.id, job.repeat, "judge", axis, ask)
+        seed = bench.judge_seed(case, job.repeat, axis, ask)
 
         async def make() -> Record:
             read = reading or self._store.record(reading_id, Reading)
@@ -432,7 +432,7 @@ def _storable_part(partial: Callable[[], Record | None] | None, keys: Keys) -> S
 
 
 def _described(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:400]}{raised_at(error)}"
+    return f"{type(error).__name__}: {one_line(str(error))}{raised_at(error)}"
 
 
 def _key(job: Job, **parts: Any) -> Key:

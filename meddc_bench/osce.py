@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
@@ -36,9 +36,9 @@ Words = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
 class OsceModel(BaseModel):
-    """Base of the models of a workup: frozen, unknown keys refused, no value coerced."""
+    """Base of the models of a workup and its environment: frozen, unknown keys refused, no value coerced."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 class HistoryFact(OsceModel):
@@ -163,9 +163,6 @@ class Workup(OsceModel):
         return tuple(panel for panel in self.profile if panel.category != "physical_examination")
 
 
-# ── the patient's facts ──────────────────────────────────────────────────────────────────────────
-
-
 def facts_of(actor: Actor) -> tuple[dict[str, Any], ...]:
     """Write the actor's facts as the fields of a case's facts; the topic is the section's unless a fact has its own."""
     return tuple(_fact(section, one.model_dump()) for section in SECTIONS for one in getattr(actor, section))
@@ -180,8 +177,9 @@ def with_facts(data: Any) -> Any:
     facts = [
         _fact(section, one)
         for section in SECTIONS
-        for one in (actor.get(section) or ())
-        if isinstance(actor.get(section), (list, tuple)) and isinstance(one, Mapping)
+        if isinstance(found := actor.get(section), (list, tuple))
+        for one in found
+        if isinstance(one, Mapping)
     ]
     return {**data, "facts": facts}
 
@@ -189,9 +187,6 @@ def with_facts(data: Any) -> Any:
 def _fact(section: str, one: Mapping[str, Any]) -> dict[str, Any]:
     fact = {key: one[key] for key in ("id", "text", "denied", "opening") if key in one}
     return {**fact, "topic": one.get("topic") or _TOPICS[section]}
-
-
-# ── what is wrong with a record ──────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +277,9 @@ def _stated(loc: tuple[str | int, ...], text: str, names: Mapping[str, str]) -> 
 
 
 def _profile_faults(workup: Workup, names: Mapping[str, str]) -> Iterator[Fault]:
-    yield from _numbered("profile", (panel.id for panel in workup.profile), "p")
+    for index, panel in enumerate(workup.profile):
+        if panel.id != f"p{index + 1}":
+            yield Fault(("profile", index, "id"), f"is {panel.id}, expected p{index + 1}: number without gaps")
     order = [CATEGORIES.index(panel.category) for panel in workup.profile]
     for index, (before, after) in enumerate(itertools.pairwise(order), 1):
         if after < before:
@@ -333,9 +330,3 @@ def _whole(workup: Workup, names: Mapping[str, str]) -> Iterator[Fault]:
             yield Fault(("codes", index, "diagnosis"), f"{code.diagnosis!r} is no diagnosis of the case")
     if not workup.provenance.strip():
         yield Fault(("provenance",), "is missing: say where the record comes from")
-
-
-def _numbered(place: str, ids: Iterable[str], letter: str) -> Iterator[Fault]:
-    for number, one in enumerate(ids, 1):
-        if one != f"{letter}{number}":
-            yield Fault((place, number - 1, "id"), f"is {one}, expected {letter}{number}: number without gaps")

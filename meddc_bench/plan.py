@@ -9,12 +9,12 @@ import functools
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from meddc_bench.campaign import Campaign, Role
-from meddc_bench.contracts import JudgeStep
+from meddc_bench.contracts import JUDGE_STEPS
 from meddc_bench.errors import UsageError, suggest
-from meddc_bench.fingerprint import digest
+from meddc_bench.fingerprint import derive_seed, digest
 from meddc_bench.prompts import prompts_for
 from meddc_bench.records import DIMENSIONS, Axis, Case
 from meddc_bench.registry import RESERVED, Registry
@@ -27,7 +27,7 @@ CORE_REVISION = "2"
 _CONDITIONS = RESERVED["reader"]
 
 
-JUDGE_TEMPLATES = ("judge_system", *(f"judge_{step}" for step in get_args(JudgeStep) if step != "grade_diagnoses"))
+JUDGE_TEMPLATES = ("judge_system", *(f"judge_{step}" for step in JUDGE_STEPS if step != "grade_diagnoses"))
 """The prompts of the judge in this protocol."""
 
 
@@ -132,6 +132,15 @@ class TaskBench:
     def _evidence_start(self, judge: str, ask: int, axis: Axis, case_id: str) -> Started:
         return _start(self._judge_prefix(judge), self.axis_digest(axis, case_id), str(ask))
 
+    def reader_seed(self, case: Case, repeat: int) -> int:
+        """Draw the seed of a reading: the same for all policies and readers."""
+        return derive_seed(self.seed, self.task.name, case.id, repeat, "reader")
+
+    def judge_seed(self, case: Case, repeat: int, axis: Axis, ask: int) -> int:
+        """Draw the seed of a judgement: the same for all policies, readers and judges."""
+        named = () if axis == "trajectory" else (axis,)
+        return derive_seed(self.seed, self.task.name, case.id, repeat, "judge", *named, ask)
+
     @functools.cached_property
     def cases_digest(self) -> str:
         """Digest of the cases this bench uses, whatever their order."""
@@ -187,7 +196,7 @@ class TaskBench:
         return digest(
             ["evidence", CORE_REVISION, self.seed, label, judge.identity, protocol.volunteered,
              protocol.empty_on_failure, protocol.top_k,
-             self.templates(*JUDGE_TEMPLATES), self.sampling(*get_args(JudgeStep))]
+             self.templates(*JUDGE_TEMPLATES), self.sampling(*JUDGE_STEPS)]
         )  # fmt: skip
 
     @functools.cache  # noqa: B019

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -72,7 +72,7 @@ Axis = Literal["diagnosis", "trajectory", "tests", "treatment", "medication", "l
 class CaseModel(BaseModel):
     """Base of the models that make up a case: frozen, unknown keys refused, no value coerced."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 Words = Annotated[str, StringConstraints(pattern=r"\S")]
@@ -154,6 +154,19 @@ Outcome = Literal[
 MEASURED: frozenset[str] = frozenset({"scored", "policy_failed"})
 """Outcomes that are measurements; every other one leaves the score None."""
 
+
+JudgeStep = Literal[
+    "extract_items",
+    "cover_items",
+    "grade_diagnoses",
+    "extract_questions",
+    "align_questions",
+    "cover_targets",
+    "volunteered",
+]
+
+JUDGE_STEPS: tuple[JudgeStep, ...] = get_args(JudgeStep)
+"""All steps: what a judge that can do everything `provides`."""
 
 CONDITIONS = frozenset({"emitted", "own"})
 """Conditions of the read stage that are the core's own; any other is a reader's label."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from typing import Any
 
-from meddc_bench.contracts import JudgeStep, Metric
+from meddc_bench.contracts import JUDGE_STEPS, Metric
 from meddc_bench.fingerprint import digest
 from meddc_bench.panel import panels, shared_models
 from meddc_bench.pipeline.score import Cell, Column, Statistics, column
@@ -18,6 +18,7 @@ from meddc_bench.records import DIMENSIONS, MEASURED, Axis
 from meddc_bench.registry import Registry
 from meddc_bench.scorer import Measured, Row, Scorer, no_collection, rows, together
 from meddc_bench.store import Store
+from meddc_bench.text import one_line
 from meddc_bench.wiring import Adapter
 
 FORMAT = 1
@@ -104,8 +105,7 @@ def _guarded(
     try:
         return column(metric, cells, scorer.references, known)
     except (Exception, SystemExit) as error:  # a plugin's defect, recorded as the column's reason
-        words = " ".join(str(error).split())[:300]
-        reason = f"the metric {name} failed: {type(error).__name__}: {words}"
+        reason = f"the metric {name} failed: {type(error).__name__}: {one_line(str(error))}"
         return Column((), (), None, None, 0, len(cells), None, reason)
 
 
@@ -133,7 +133,7 @@ def fingerprint(bench: TaskBench, row: Row, adapter: Adapter, metric: Metric) ->
         "decoding": bench.sampling("patient"),
     }  # fmt: skip
     if metric.needs:
-        judged = bench.templates(*JUDGE_TEMPLATES), bench.sampling(*get_args(JudgeStep))
+        judged = bench.templates(*JUDGE_TEMPLATES), bench.sampling(*JUDGE_STEPS)
         parts["judge"] = [row.judge.identity, protocol.empty_on_failure, *judged]
         parts["references"] = [[bench.axis_digest(axis, case.id) for axis in metric.needs] for case in bench.cases]
     if "trajectory" in metric.needs:

@@ -20,7 +20,7 @@ from meddc_bench.errors import InputError, StoreError, UsageError
 from meddc_bench.fingerprint import digest
 from meddc_bench.imports import import_benches
 from meddc_bench.pipeline.score import Cell
-from meddc_bench.plan import TaskBench
+from meddc_bench.plan import Condition, TaskBench
 from meddc_bench.records import MEASURED, Axis
 from meddc_bench.registry import Registry
 from meddc_bench.results import build_metrics, cell_for, fingerprint
@@ -102,18 +102,18 @@ class StoredRun:
                             unread[key] = found
                     yield found if found.row is row else replace(found, row=row)
 
-    def same_bytes(self, bench: TaskBench, scorer: Scorer | None = None) -> ReadBytes:
-        """Check that all readings of each history were made of the very bytes that the store holds of it."""
+    def same_bytes(self, bench: TaskBench, conditions: Iterable[Condition], scorer: Scorer) -> ReadBytes:
+        """Check that the readings of each history, under some conditions, were made of the bytes the store holds of it."""
         checked = mismatched = 0
         hashes: dict[str, list[str]] = {}
-        scorer, says = scorer or self.scorer(bench), self.store.says
+        conditions, says = tuple(conditions), self.store.says
         for job in bench.jobs():
             history_id, entry = scorer.history(job.policy, job.patient, job.case, job.repeat)
             if entry is None or entry.outcome != "scored":
                 continue
             hash_ = entry.head.hash if entry.head is not None else ""
             hashes.setdefault(job.policy.label, []).append(f"{job.case.id}|{job.repeat}|{hash_}")
-            for condition in bench.conditions:
+            for condition in conditions:
                 reading_id, read = scorer.reading(condition, history_id)
                 if read:
                     checked += 1

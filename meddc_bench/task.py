@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from meddc_bench import osce, yamlfile
 from meddc_bench.errors import InputError, UsageError, suggest
 from meddc_bench.fingerprint import digest
-from meddc_bench.records import Case, Decoding
+from meddc_bench.records import Case, Decoding, JudgeStep
 from meddc_bench.resources import shipped
 from meddc_bench.yamlfile import Document
 
@@ -30,7 +30,7 @@ LOCK = "instruments.lock.json"
 class Config(BaseModel):
     """Base of the models of a task file: frozen, unknown keys refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 class Weights(Config):
@@ -49,17 +49,7 @@ class Sampling(Config):
     max_tokens: int | None = Field(None, ge=1)
 
 
-Sampled = Literal[
-    "patient",
-    "reader",
-    "extract_items",
-    "cover_items",
-    "grade_diagnoses",
-    "extract_questions",
-    "align_questions",
-    "cover_targets",
-    "volunteered",
-]
+Sampled = Literal["patient", "reader"] | JudgeStep
 
 
 class Protocol(Config):
@@ -355,21 +345,12 @@ def _jsonl(file: Path) -> Iterable[Document]:
     for number, line in enumerate(yamlfile.read_text(file).split("\n"), 1):  # splitlines also splits inside texts
         if line.strip():
             try:
-                data = json.loads(line, object_pairs_hook=_object)
+                data = json.loads(line, object_pairs_hook=yamlfile.no_key_twice)
             except ValueError as error:
                 raise InputError(f"is not valid JSON: {error}", path=file, line=number) from error
             except RecursionError:
                 raise InputError("is nested too deep", path=file, line=number) from None
             yield Document(data, file, {(): (file, number)})
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in out:
-            raise ValueError(f"the key {key!r} is there twice")
-        out[key] = value
-    return out
 
 
 def _check_ids(case: Case, document: Document) -> None:

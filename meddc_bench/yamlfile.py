@@ -233,3 +233,17 @@ def _is_gbk(raw: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of JSON (the `object_pairs_hook` of `json.loads`), which must not name a key twice.
+
+    Raises:
+        ValueError: it does.
+    """
+    out: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in out:
+            raise ValueError(f"the key {key!r} is there twice")
+        out[key] = value
+    return out

@@ -207,21 +207,35 @@ def _differences(
     for chunk in _chunks(pairs, count):
         picked = [pairs[place] for place in chunk]
         draws = np.stack([found[one].draws - found[other].draws for one, other in picked])
-        above, below = (draws > EQUAL).sum(axis=1), (draws < -EQUAL).sum(axis=1)
+        above, p_values = (draws > EQUAL).sum(axis=1), two_sided(draws)
         bounds = _bounds(series[0], draws, level)
-        for (one, other), interval, up, down in zip(picked, bounds, above, below, strict=True):
+        for (one, other), interval, up, p_value in zip(picked, bounds, above, p_values, strict=True):
             value = found[one].value - found[other].value
             known = interval.low is not None
             out.append(
                 Difference(
                     series[one].policy, series[other].policy, series[one].reader, series[one].metric, real(value),
                     interval, int(up) / count if known else None,
-                    min(1.0, 2 * (count - max(int(up), int(down)) + 1) / (count + 1)) if known else None,
+                    float(p_value) if known else None,
                     *_tally(found[one].cases - found[other].cases, tolerance), tolerance, cases, series[one].unit,
                     undefined(found[one].value, series[one]) or undefined(found[other].value, series[other]),
                 )
             )  # fmt: skip
     return out
+
+
+def two_sided(draws: Array) -> Array:
+    """Return the two-sided p values of differences: min(1, 2 (smaller tail, its edge included, + 1) / (draws + 1)).
+
+    Args:
+        draws: the draws of each difference, (..., draws); what is within `EQUAL` of 0 is on both sides.
+
+    >>> two_sided(np.array([[0.1, 0.2, 0.3], [-0.1, 0.1, 0.2]])).tolist()
+    [0.5, 1.0]
+    """
+    count = draws.shape[-1]
+    beyond = np.maximum((draws > EQUAL).sum(axis=-1), (draws < -EQUAL).sum(axis=-1))
+    return np.asarray(np.minimum(1.0, 2 * (count - beyond + 1) / (count + 1)))
 
 
 def _chunks(rows: Sequence[object], draws: int) -> Iterator[range]:

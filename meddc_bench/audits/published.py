@@ -67,19 +67,11 @@ def _document(path: Path) -> Document:
     if path.suffix.lower() != ".json":
         return yamlfile.load(path)
     try:
-        return Document(json.loads(yamlfile.read_text(path), object_pairs_hook=_unique), path)
+        return Document(json.loads(yamlfile.read_text(path), object_pairs_hook=yamlfile.no_key_twice), path)
     except RecursionError as error:
         raise InputError("is nested too deeply", path=path) from error
     except ValueError as error:
         raise InputError(f"is not valid JSON: {error}", path=path) from error
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} is there twice")
-    return found
 
 
 def _csv(path: Path) -> Document:

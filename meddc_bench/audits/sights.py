@@ -111,15 +111,18 @@ def sights(run: StoredRun, bench: TaskBench, scorer: Scorer, question: Question)
 
 def _wanted(row: Row, question: Question) -> bool:
     """Tell whether a row is audited."""
-    if row.policy.label in question.without:
+    if row.policy.label in question.without or not _reads(row.condition.label, question):
         return False
-    reader = row.condition.label
-    if question.over == "view" and reader == "emitted":  # what the policy emitted has no view
-        return False
-    if question.readers is not None and question.over != "reader" and reader not in question.readers:
-        return False
-    own = {"reader": reader, "judge": row.judge.label, "patient": row.patient.label}.get(question.over)
+    own = {"judge": row.judge.label, "patient": row.patient.label}.get(question.over)
     return question.labels is None or own is None or own in question.labels
+
+
+def _reads(reader: str, question: Question) -> bool:
+    """Tell whether a reader is audited; what the policy emitted has no view."""
+    if question.over == "view" and reader == "emitted":
+        return False
+    named = question.labels if question.over == "reader" else question.readers
+    return named is None or reader in named
 
 
 def _metrics(bench: TaskBench, needs: Mapping[str, frozenset[str]], question: Question) -> list[str]:
@@ -142,7 +145,8 @@ def histories(benches: Sequence[tuple[StoredRun, TaskBench, Scorer]], question: 
     """Check the readings of every run against the histories, and the histories of a policy against each other."""
     found: dict[str, Histories] = {}
     for run, bench, scorer in benches:
-        seen, name = run.same_bytes(bench, scorer), bench.task.name
+        audited = [condition for condition in bench.conditions if _reads(condition.label, question)]
+        seen, name = run.same_bytes(bench, audited, scorer), bench.task.name
         before = found.get(name, Histories(name, {}, 0, 0))
         digests = {policy: one for policy, one in seen.histories.items() if policy not in question.without}
         other = sorted(one for one in digests if before.digests.get(one, digests[one]) != digests[one])

@@ -292,6 +292,9 @@ def _print_histories(out: Console, report: Report) -> None:
             head = f"{one.task}：患者不同，问诊也不同，各自另行推演；每份阅读所读的字节与其问诊核对"
         else:
             head = f"{one.task}：每个{NAMES[report.over]}面对的是同一批问诊；每份阅读所读的字节与存下的问诊核对"
+        if not one.checked:
+            _say(out, f"{one.task}：没有可核对的阅读")
+            continue
         good = "全部一致" if not one.mismatched else f"{one.mismatched} 份不一致"
         _say(out, f"{head} {one.checked:,} 份，{good}", "bold red" if one.mismatched else "")
         _say(

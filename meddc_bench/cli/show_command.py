@@ -9,12 +9,7 @@ from typing import Any
 import click
 
 from meddc_bench.cli.screen import say, say_json
-
-STEPS = (
-    "extract_items", "cover_items", "grade_diagnoses", "extract_questions", "align_questions", "cover_targets",
-    "volunteered",
-)  # fmt: skip
-"""The judge's steps (`contracts.JudgeStep`, which `--help` need not import)."""
+from meddc_bench.records import JUDGE_STEPS
 
 
 @click.group("show")
@@ -83,7 +78,7 @@ def show_history(run_folder: Path, case: str, policy: str | None, repeat: int, n
 
 
 @command.command("prompt")
-@click.argument("name", type=click.Choice(["doctor", "patient", "reader", *STEPS]))
+@click.argument("name", type=click.Choice(["doctor", "patient", "reader", *JUDGE_STEPS]))
 @click.option("-t", "--tasks", "task", default="meddc_record", show_default=True)
 @click.option("--case", help="A case of the task [default: the first].")
 @click.option("--include-path", multiple=True, metavar="FOLDER")

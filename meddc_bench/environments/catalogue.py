@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from meddc_bench import yamlfile
-from meddc_bench.osce import Category, Fault, Workup
+from meddc_bench.osce import Category, Fault, OsceModel, Workup
 from meddc_bench.text import squash
 
 _FILE = Path(__file__).with_name("catalogue.yaml")
@@ -26,11 +24,7 @@ PREFIX: Mapping[str, str] = {
 """How a category is written before a name, where the name alone would be taken for another."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class _Entry(_Model):
+class _Entry(OsceModel):
     name: str
     zh: str
     aliases: tuple[str, ...] = ()
@@ -41,7 +35,7 @@ class _Test(_Entry):
     department: str
 
 
-class _File(_Model):
+class _File(OsceModel):
     examinations: tuple[_Entry, ...]
     tests: tuple[_Test, ...]
     departments: tuple[_Entry, ...]
@@ -83,16 +77,11 @@ class Catalogue:
             "department": _table(self.departments),
         }
         self.by_id = {one.id: one for one in (*self.examinations, *self.tests)}
-        self._departments = {one.id: one for one in self.departments}
 
     def find(self, kind: Kind, name: str) -> Found:
         """Look a name up; a name that two entries share needs its category."""
         entries = self._tables[kind].get(squash(name), ())
         return Found(entries[0]) if len(entries) == 1 else Found(None, entries)
-
-    def department(self, name: str) -> Entry:
-        """Return a department by its own name."""
-        return self._departments[name]
 
 
 def _table(entries: Iterable[Entry]) -> dict[str, tuple[Entry, ...]]:

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import Field
 
 from meddc_bench.contracts import Budget, Context, MenuItem, Options, Step
-from meddc_bench.environments.wording import before_other_speaker
+from meddc_bench.environments.wording import own_words, within
 from meddc_bench.records import Action, Case
 
 _LIST = {"type": "array", "items": {"type": "string"}}
@@ -85,27 +85,15 @@ class ConsultationVisit:
         """Take the doctor's action and say what follows."""
         breaches = list(action.violations)
         if action.name == "diagnose":
-            text = self._cut(text or _written(action), breaches)
+            text = within(text or _written(action), self._limit, breaches)
             return Step("diagnose", text, ended="diagnosed", breaches=tuple(breaches))
-        text = self._own_words(text, breaches)
+        text = within(own_words(text, breaches), self._limit, breaches)
         if not text:
             return Step("question", "", ended="failed", public=False, breaches=(*breaches, "empty reply"))
         if not self._left:
             return Step("question", "", ended="budget", public=False, breaches=(*breaches, "no diagnosis at the end"))
         self._left -= 1
         return Step("question", text, question=text, breaches=tuple(breaches))
-
-    def _own_words(self, text: str, breaches: list[str]) -> str:
-        own = before_other_speaker(text)
-        if own != text:
-            breaches.append("speaks for the patient")
-        return self._cut(own.strip(), breaches)
-
-    def _cut(self, text: str, breaches: list[str]) -> str:
-        if len(text) > self._limit:
-            breaches.append(f"longer than {self._limit} characters")
-            text = text[: self._limit].strip()
-        return text
 
 
 def _written(action: Action) -> str:

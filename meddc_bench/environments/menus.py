@@ -10,7 +10,6 @@ from meddc_bench.contracts import MenuItem
 from meddc_bench.environments.catalogue import catalogue
 
 Phase = Literal["history", "workup", "integrity", "conclusion"]
-PHASES: tuple[Phase, ...] = get_args(Phase)
 Verdict = Literal["consistent", "modality_mismatch", "anatomy_mismatch"]
 VERDICTS: Mapping[str, Verdict] = {
     "consistent": "consistent",
@@ -70,7 +69,7 @@ def actions() -> Mapping[str, MenuItem]:
         _item(
             "gate_verdict", "核对影像资料与申请是否相符；检查阶段使用它表示检查结束，开始核对",
             {
-                "verdict": _text("核对结论", ("consistent", "modality_mismatch", "anatomy_mismatch")),
+                "verdict": _text("核对结论", get_args(Verdict)),
                 "images": _list("不符的图像编号"),
             },
         ),

@@ -28,7 +28,6 @@ CURRICULUM = (
     Ceilings(3, 88, 8, 14, 3),
     Ceilings(4, 152, 10, 20, 3),
 )
-EVALUATION = CURRICULUM[-1]
 UPDATES = 256
 
 

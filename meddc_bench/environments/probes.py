@@ -17,26 +17,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from meddc_bench import yamlfile
-from meddc_bench.osce import Panel
+from meddc_bench.osce import OsceModel, Panel
 
 _FILE = Path(__file__).with_name("donors.yaml")
 ProbeKind = Literal["modality", "anatomy"]
 
 
-class Donor(BaseModel):
+class Donor(OsceModel):
     """A picture that belongs to no case: what it shows."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
     modality: str
     anatomy: str
     view: str | None = None
 
 
-class _Bank(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+class _Bank(OsceModel):
     donors: tuple[Donor, ...]
 
 

@@ -23,10 +23,21 @@ _TOKEN = re.compile(r"[a-z0-9.]+|.", re.DOTALL)
 _ALIKE = 0.6
 
 
-def before_other_speaker(text: str) -> str:
-    """Cut a doctor's turn where it begins to speak for the patient."""
+def own_words(text: str, breaches: list[str]) -> str:
+    """Cut a doctor's turn where it begins to speak for the patient; that is noted as a breach."""
     other = _OTHER_SPEAKER.search(text)
-    return text[: other.start()] if other else text
+    if other:
+        breaches.append("speaks for the patient")
+        text = text[: other.start()]
+    return text.strip()
+
+
+def within(text: str, limit: int, breaches: list[str]) -> str:
+    """Cut a doctor's turn to so many characters; that is noted as a breach."""
+    if len(text) > limit:
+        breaches.append(f"longer than {limit} characters")
+        text = text[:limit].strip()
+    return text
 
 
 def question_keys(text: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ import openai
 
 from meddc_bench.errors import EndpointError
 from meddc_bench.llm.session import Session
+from meddc_bench.text import one_line
 
 _CONTEXT = (
     "context length", "context_length", "maximum context", "too many tokens", "prompt is too long", "input length",
@@ -87,7 +88,7 @@ class Endpoint:
             except TimeoutError:
                 raise EndpointError("transient", f"no answer within {self._timeout:g} seconds") from None
             except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
-                words = _short(self._covered(str(error.__cause__ or error))) or type(error).__name__
+                words = one_line(self._covered(str(error.__cause__ or error))) or type(error).__name__
                 raise EndpointError("transient", f"cannot reach the endpoint: {words}") from None
         if answer.status_code == 200:
             found: Mapping[str, Any] = self._cleared(_checked(answer.content, self._covered))
@@ -169,14 +170,14 @@ def _checked(content: bytes, covered: Callable[[str], str]) -> Mapping[str, Any]
     try:
         found = _decoded(content)
     except ValueError:
-        page = _short(covered(content.decode("utf-8", "replace")))[:80]
+        page = one_line(covered(content.decode("utf-8", "replace")))[:80]
         raise EndpointError("transient", f"the answer is no JSON: {page}") from None
     if not isinstance(found, dict):
         raise EndpointError("transient", "the answer is no chat completion")
     choices = found.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-        words = _short(covered(str(found.get("error") or found)))
+        words = one_line(covered(str(found.get("error") or found)))
         raise EndpointError("transient", f"the answer is no chat completion: {words}")
     return found
 
@@ -186,19 +187,14 @@ def _words(content: bytes, covered: Callable[[str], str]) -> str:
     try:
         body = _decoded(content)
     except ValueError:
-        return _short(covered(content.decode("utf-8", "replace")))
+        return one_line(covered(content.decode("utf-8", "replace")))
     if not isinstance(body, dict):
-        return _short(covered(str(body)))
+        return one_line(covered(str(body)))
     inner = body.get("error", body)
     message = inner.get("message") if isinstance(inner, dict) else inner
     code = inner.get("code") if isinstance(inner, dict) else None
     said = covered(str(message or body))
-    return _short(said) + (f" ({_short(covered(str(code)))})" if code and str(code) not in said else "")
-
-
-def _short(value: object) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= 300 else text[:299] + "…"
+    return one_line(said) + (f" ({one_line(covered(str(code)))})" if code and str(code) not in said else "")
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

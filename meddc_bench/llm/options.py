@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
-from meddc_bench.contracts import Decoding, Options
+from meddc_bench.contracts import Context, Decoding, Options
 from meddc_bench.llm.chat import Chat
 from meddc_bench.llm.policy import ChatPolicy
+from meddc_bench.llm.roles import LLMJudge, LLMPatient, LLMReader
 
 
 def _from_json(value: Any) -> Any:
@@ -41,7 +43,25 @@ class PolicySampling(Options):
     max_tokens: int | None = Field(1024, ge=1)
 
 
-def chat_policy(chat: Chat, options: PolicySampling) -> ChatPolicy:
-    """Build the doctor on a model."""
-    decoding = Decoding(options.temperature, options.top_p, options.max_tokens)
-    return ChatPolicy(chat, decoding, tools=options.action == "tool")
+class Roles(NamedTuple):
+    """Factories of the four roles that a language model can play."""
+
+    policy: Callable[[Any, Context], ChatPolicy]
+    patient: Callable[[Any, Context], LLMPatient]
+    reader: Callable[[Any, Context], LLMReader]
+    judge: Callable[[Any, Context], LLMJudge]
+
+
+def roles(chat: Callable[[Any, Context, str], Chat]) -> Roles:
+    """Make the factories of a plugin from its own part: options, context and role -> a Chat."""
+
+    def policy(options: Any, context: Context) -> ChatPolicy:
+        decoding = Decoding(options.temperature, options.top_p, options.max_tokens)
+        return ChatPolicy(chat(options, context, "policy"), decoding, tools=options.action == "tool")
+
+    return Roles(
+        policy,
+        lambda options, context: LLMPatient(chat(options, context, "patient")),
+        lambda options, context: LLMReader(chat(options, context, "reader")),
+        lambda options, context: LLMJudge(chat(options, context, "judge")),
+    )

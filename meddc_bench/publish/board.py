@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
+from meddc_bench.analysis.bootstrap import two_sided
 from meddc_bench.analysis.multiplicity import holm
 from meddc_bench.analysis.ranks import ranks
 from meddc_bench.analysis.resample import EQUAL, replicate
@@ -271,7 +272,7 @@ def _pairs(
     differences = [draws[at[one]] - draws[at[other]] for one, other in pairs]
     bounds = intervals_of(differences, cases=cases, level=LEVEL)
     p_values = {
-        pair: None if bound.low is None else _p_value(difference)
+        pair: None if bound.low is None else float(two_sided(difference))
         for pair, difference, bound in zip(pairs, differences, bounds, strict=True)
     }
     for (one, other), bound, corrected in zip(pairs, bounds, holm(p_values, ALPHA), strict=True):
@@ -279,11 +280,6 @@ def _pairs(
             first=one, second=other, difference=scores[one] - scores[other], low=bound.low, high=bound.high,
             p_value=corrected.p_value, adjusted=corrected.adjusted, differ=corrected.rejected,
         )  # fmt: skip
-
-
-def _p_value(difference: Array) -> float:
-    above, below = int((difference > EQUAL).sum()), int((difference < -EQUAL).sum())
-    return min(1.0, 2 * (len(difference) - max(above, below) + 1) / (len(difference) + 1))
 
 
 def schema() -> dict[str, Any]:

@@ -18,7 +18,6 @@ import msgspec
 from meddc_bench.adapters import Caller
 from meddc_bench.contracts import LEVELS
 from meddc_bench.errors import MedDDCError
-from meddc_bench.fingerprint import derive_seed
 from meddc_bench.orchestrator import head_of
 from meddc_bench.pipeline.judge import axis_references, checked, judge_reading, judge_trajectory
 from meddc_bench.pipeline.read import read_emitted, read_with
@@ -173,20 +172,20 @@ async def _make_again(run: StoredRun, bench: TaskBench, row: Row, jobs: Iterable
         history = run.store.record(job.history_id, History) if run.store.outcome(job.history_id) == "scored" else None
         if history is None:
             continue
-        case, task, base = job.case, bench.task, (bench.seed, bench.task.name, job.case.id, job.repeat)
+        case, task = job.case, bench.task
         reading_id = bench.reading_id(row.condition, job.history_id)
         reading = run.store.record(reading_id, Reading)
         if reading is not None and reader is not None:
-            seed = derive_seed(*base, "reader")
+            seed = bench.reader_seed(case, job.repeat)
             new = await read_with(reader.get(), task, history, reading.history_hash, seed=seed, caller=caller)
             _compare("a reading", new, reading, faults)
         if case.scored_targets:
-            seed = derive_seed(*base, "judge", row.ask)
+            seed = bench.judge_seed(case, job.repeat, "trajectory", row.ask)
             record_id = bench.trajectory_id(row.judge, row.ask, case, job.history_id)
             made = await judge_trajectory(judge, task, case, history, seed=seed, caller=caller)
             _compare("evidence", made, run.store.record(record_id, Evidence), faults)
         for axis in bench.reading_axes(case, row.condition) if reading is not None else ():
-            seed = derive_seed(*base, "judge", axis, row.ask)
+            seed = bench.judge_seed(case, job.repeat, axis, row.ask)
             record_id = bench.evidence_id(row.judge, row.ask, axis, case, reading_id)
             made = await judge_reading(judge, task, case, reading, axis, seed=seed, caller=caller)  # type: ignore[arg-type]
             _compare("evidence", made, run.store.record(record_id, Evidence), faults)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from meddc_bench import yamlfile
 from meddc_bench.errors import InputError
 from meddc_bench.publish.row import MeasuredRow
 from meddc_bench.text import clean
@@ -35,7 +36,7 @@ def read(path: Path) -> bytes:
 def parsed(model: type[Model], data: bytes, path: Path) -> Model:
     """Check JSON against a model; every fault is named by its key, and no value is shown."""
     try:
-        json.loads(data, parse_constant=_no_constant, object_pairs_hook=_unique)
+        json.loads(data, parse_constant=_no_constant, object_pairs_hook=yamlfile.no_key_twice)
     except (ValueError, RecursionError) as error:
         raise InputError(f"is no JSON: {clean(str(error))[:200]}", path=path) from None
     try:
@@ -49,13 +50,6 @@ def parsed(model: type[Model], data: bytes, path: Path) -> Model:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    if len(set(keys)) != len(keys):
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is there twice")
-    return dict(pairs)
 
 
 def written(model: BaseModel) -> bytes:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from meddc_bench.campaign import Campaign
-from meddc_bench.errors import MedDDCError
 from meddc_bench.fingerprint import digest
 from meddc_bench.plan import TaskBench, build_benches
 from meddc_bench.records import DIMENSIONS
@@ -25,12 +24,6 @@ from meddc_bench.task import LOCK, InstrumentLock, Locked, Task, load_lock
 CUSTOM = "custom"
 OWN = frozenset({"metric", "references"})
 """Parts that differ from metric to metric."""
-
-
-class NotStandard(MedDDCError):
-    """A row that was to be of a standard instrument is not."""
-
-    exit_code = 3
 
 
 @dataclass(frozen=True, slots=True)

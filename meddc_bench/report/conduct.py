@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from meddc_bench.report.card import Range
 from meddc_bench.report.figures import Outcomes, Share
-from meddc_bench.report.measures import HEADLINE, Range, Setting, TaskMeasures
-from meddc_bench.report.numbers import NONE, Teller, points
+from meddc_bench.report.measures import HEADLINE, TaskMeasures
+from meddc_bench.report.numbers import LONGEST, NONE, Teller, points
 from meddc_bench.report.page import Cell, Column, Figure, Section, Table
 from meddc_bench.report.scores import CONDITION, POLICY
 from meddc_bench.report.words import (
@@ -22,8 +23,8 @@ from meddc_bench.report.words import (
     Words,
     named,
 )
+from meddc_bench.text import one_line
 
-_OPTIONS = 200
 _CASE_POLICIES = 6
 _SHOWN = 4
 
@@ -77,10 +78,7 @@ def _because(outcome: str, told: Words, where: list[str]) -> Words:
 
 def _main(measures: TaskMeasures) -> list[Mapping[str, Any]]:
     rank = {name: at for at, name in enumerate(measures.policies)}
-    rows = [
-        row for row in measures.result["rows"] if Setting(row["patient"], row["judge"], row["ask"]) == measures.main
-    ]
-    return sorted(rows, key=lambda row: (rank[row["policy"]], measures.conditions.index(row["condition"])))
+    return sorted(measures.rows, key=lambda row: (rank[row["policy"]], measures.conditions.index(row["condition"])))
 
 
 def checks(measures: TaskMeasures, teller: Teller) -> Section:
@@ -132,9 +130,10 @@ def _roles(measures: TaskMeasures) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in measures.facts.roles:
         options = json.dumps(one.options, ensure_ascii=False, sort_keys=True, default=str) if one.options else NONE
-        options = options if len(options) <= _OPTIONS else options[: _OPTIONS - 1] + "…"
         name = one.label if one.label == one.name else f"{one.label} ({one.name})"
-        rows.append((named(ROLES, one.kind), name, one.plugin, one.revision, one.model or NONE, options))
+        rows.append(
+            (named(ROLES, one.kind), name, one.plugin, one.revision, one.model or NONE, one_line(options, LONGEST))
+        )
     return Table(Words("适配器", "Adapters"), columns, tuple(rows))
 
 

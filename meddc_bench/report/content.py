@@ -6,7 +6,7 @@ from typing import Any
 
 from meddc_bench.report import agreement, conduct, scores, trajectory
 from meddc_bench.report.measures import Options, TaskMeasures, measure
-from meddc_bench.report.numbers import Teller
+from meddc_bench.report.numbers import NONE, Teller
 from meddc_bench.report.page import Cell, Column, Report, Section, Table, TaskPage
 from meddc_bench.report.words import Words
 from meddc_bench.results import results
@@ -144,7 +144,7 @@ def _usage(usage: list[dict[str, Any]]) -> Table:
     ]  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     for one in usage:
-        cost = "—" if one.get("cost") is None else f"{one['cost']:,.4g}"
+        cost = NONE if one.get("cost") is None else f"{one['cost']:,.4g}"
         counts = (f"{one[key]:,}" for key in ("calls", "unusable", "prompt_tokens", "completion_tokens"))
         rows.append((str(one["role"]), str(one["model"]), *counts, cost))
     columns = tuple(Column(head, number=at > 1) for at, head in enumerate(heads))

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 MARKED = 7
 """So many policies can be told apart by colour and shape; the others are grey."""
 
+Ends = tuple[float, float]
+"""The low and the high end of an interval; in its place None where there is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Dot:
@@ -16,8 +19,7 @@ class Dot:
     metric: str
     condition: str | None
     value: float
-    low: float | None
-    high: float | None
+    interval: Ends | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,7 @@ class Gap:
     second: str
     metric: str
     value: float
-    low: float | None
-    high: float | None
+    interval: Ends | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +92,14 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A policy by T and D, with both intervals (low, high), None where there is none; `label` stands beside it."""
+    """A policy by T and D, with both intervals; `label` stands beside it."""
 
     policy: str
     label: str
     t: float
     d: float
-    t_interval: tuple[float, float] | None
-    d_interval: tuple[float, float] | None
+    t_interval: Ends | None
+    d_interval: Ends | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,7 @@ from meddc_bench.analysis.sensitivity import SEVEN, Sensitivity, sensitivity
 from meddc_bench.analysis.series import Array, Series, complete
 from meddc_bench.plan import TaskBench
 from meddc_bench.records import CONDITIONS
-from meddc_bench.resources import shipped
+from meddc_bench.report.card import TaskFacts, task_facts
 from meddc_bench.scorer import Row, Scorer, rows
 from meddc_bench.stored import StoredRun
 
@@ -69,13 +68,11 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """One metric under all conditions; `audit` is None with the reason."""
+    """One metric under all conditions; `audit` is None where no two of them can be compared."""
 
-    metric: str
     cases: int
     left_out: int
     audit: Audit | None
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,65 +92,6 @@ class CaseScore:
     case: str
     t: float | None
     d: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class CaseFacts:
-    """What a report may say of a case, where text is allowed."""
-
-    case: str
-    source: str
-    department: str
-    budget: int
-    targets: int
-    context: str
-
-
-@dataclass(frozen=True, slots=True)
-class Role:
-    """An adapter of the run: what it is, and the model it stands on."""
-
-    kind: str
-    label: str
-    name: str
-    plugin: str
-    revision: str
-    options: Mapping[str, Any]
-    model: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Least, median, most and sum of a count over cases."""
-
-    low: int
-    median: int
-    high: int
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
-class TaskFacts:
-    """A task's card. `public`: it ships with the program and its histories were not imported."""
-
-    name: str
-    title: str
-    licence: str
-    language: str
-    public: bool
-    cases: int
-    repeats: int
-    seed: int
-    sources: Mapping[str, int]
-    departments: int
-    facts: Range
-    targets: Range
-    diagnoses: Range
-    budget: Range
-    cases_digest: str
-    protocol: Mapping[str, Any]
-    roles: tuple[Role, ...]
-    case_facts: tuple[CaseFacts, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +119,11 @@ class TaskMeasures:
     case_scores: tuple[CaseScore, ...]
     association: Associations | None
 
+    @property
+    def rows(self) -> list[Mapping[str, Any]]:
+        """The rows of the results in the main setting."""
+        return [row for row in self.result["rows"] if setting_of(row) == self.main]
+
 
 def measure(run: StoredRun, bench: TaskBench, result: Mapping[str, Any], options: Options) -> TaskMeasures:
     """Compute all numbers of a task; `result` is its part of the results."""
@@ -188,14 +131,14 @@ def measure(run: StoredRun, bench: TaskBench, result: Mapping[str, Any], options
     readers = [one for one in conditions if one not in CONDITIONS]
     common = next(iter(readers), conditions[-1])
     base = "own" if "own" in conditions and common != "own" else "emitted"
-    settings = tuple(dict.fromkeys(_setting(row) for row in result["rows"]))
+    settings = tuple(dict.fromkeys(setting_of(row) for row in result["rows"]))
     main = settings[0]
     policies = _ordered(result["rows"], main, common)
     series = dict(_series(run, bench, result)) if any(row["metrics"] for row in result["rows"]) else {}
     mine = {key: one for (setting, key), one in series.items() if setting == main}
     scores = _case_scores(mine, policies, common)
     return TaskMeasures(
-        facts=_facts(run, bench, options),
+        facts=task_facts(run, bench, include_text=options.include_text),
         result=result,
         settings=settings,
         main=main,
@@ -221,19 +164,17 @@ def mean_of(row: Mapping[str, Any], metric: str) -> float | None:
 
 def row_of(measures: TaskMeasures, policy: str, condition: str) -> Mapping[str, Any]:
     """Return the row of a policy under a condition in the main setting."""
-    return next(
-        row for row in measures.result["rows"]
-        if (row["policy"], row["condition"]) == (policy, condition) and _setting(row) == measures.main
-    )  # fmt: skip
+    return next(row for row in measures.rows if (row["policy"], row["condition"]) == (policy, condition))
 
 
-def _setting(row: Mapping[str, Any]) -> Setting:
+def setting_of(row: Mapping[str, Any]) -> Setting:
+    """Return the setting of a row of the results."""
     return Setting(row["patient"], row["judge"], row["ask"])
 
 
 def _ordered(lines: Sequence[Mapping[str, Any]], main: Setting, common: str) -> tuple[str, ...]:
     """Put the policies in the order of Total, else of D, else of their names; those without a score come last."""
-    found = [row for row in lines if row["condition"] == common and _setting(row) == main]
+    found = [row for row in lines if row["condition"] == common and setting_of(row) == main]
 
     def place(row: Mapping[str, Any]) -> tuple[bool, float, str]:
         value = next((one for one in (mean_of(row, "Total"), mean_of(row, "D")) if one is not None), None)
@@ -302,21 +243,20 @@ def _readers(
     order = [base, *(one for one in conditions if one != base)]
     keys = [Key(policy, metric, condition) for condition in order for policy in policies]
     found = [mine[key] for key in keys if key in mine and _defined(mine[key])]
-    if len({one.reader for one in found}) < 2:
-        return Readers(metric, 0, 0, None, "no reader beyond the base" if len(conditions) < 2 else "not measured")
-    if all(one.reader != base for one in found):
-        return Readers(metric, 0, 0, None, "not measured")
+    readers = {one.reader for one in found}
+    if len(readers) < 2 or base not in readers:
+        return Readers(0, 0, None)
     kept = complete(found)
     if not kept.cases:
-        return Readers(metric, 0, len(kept.left_out), None, "no case in common")
+        return Readers(0, len(kept.left_out), None)
     made = audit(kept.series, base, draws=options.draws, seed=options.seed)
-    return Readers(metric, len(kept.cases), len(kept.left_out), made)
+    return Readers(len(kept.cases), len(kept.left_out), made)
 
 
 def _weights(lines: Sequence[Mapping[str, Any]], main: Setting, common: str) -> Sensitivity | None:
     scores: dict[str, dict[str, float]] = {}
     for row in lines:
-        if row["condition"] == common and _setting(row) == main:
+        if row["condition"] == common and setting_of(row) == main:
             values = {name: mean_of(row, name) for name in ("D", "T", "E")}
             whole = {name: value for name, value in values.items() if value is not None}
             if len(whole) == len(values):
@@ -384,62 +324,3 @@ def _association(mine: Mapping[Key, Series], policies: Sequence[str], common: st
         {one: x[:, kept] for one in both if (x := t[one]) is not None},
         {one: x[:, kept] for one in both if (x := d[one]) is not None},
     )
-
-
-def _facts(run: StoredRun, bench: TaskBench, options: Options) -> TaskFacts:
-    config, cases = bench.task.config, bench.cases
-    imported = run.manifest.get("imported")
-    sources: dict[str, int] = {}
-    for case in cases:
-        sources[case.source] = sources.get(case.source, 0) + 1
-    return TaskFacts(
-        name=bench.task.name,
-        title=config.title,
-        licence=config.licence,
-        language=config.language,
-        public=not imported and shipped("tasks").resolve() in bench.task.path.resolve().parents,
-        cases=len(cases),
-        repeats=bench.repeats,
-        seed=bench.seed,
-        sources=dict(sorted(sources.items())),
-        departments=len({case.department for case in cases if case.department}),
-        facts=_range([len(case.facts) for case in cases]),
-        targets=_range([len(case.scored_targets) for case in cases]),
-        diagnoses=_range([len(case.diagnoses) for case in cases]),
-        budget=_range([case.turn_budget for case in cases]),
-        cases_digest=bench.cases_digest,
-        protocol=config.protocol.model_dump(),
-        roles=tuple(_roles(run, bench)),
-        case_facts=tuple(
-            CaseFacts(
-                case.id, case.source, case.department or "", case.turn_budget, len(case.scored_targets), case.context
-            )
-            for case in cases
-        )
-        if options.include_text
-        else (),
-    )
-
-
-def _range(counts: Sequence[int]) -> Range:
-    return Range(min(counts), statistics.median_low(counts), max(counts), sum(counts))
-
-
-def _roles(run: StoredRun, bench: TaskBench) -> Iterator[Role]:
-    imported = run.manifest.get("imported")
-    adapters: list[tuple[str, str, Any]] = [("environment", "", bench.environment.identity)]
-    if imported:
-        adapters.append(("importer", imported["importer"], {**bench.patients[0].identity, "options": {}}))
-    else:
-        adapters += [("policy", one.label, one.identity) for one in bench.policies]
-        adapters += [("patient", one.label, one.identity) for one in bench.patients]
-    adapters += [("reader", one.label, one.identity) for one in bench.conditions]
-    adapters += [("judge", one.label, one.identity) for one in bench.judges]
-    for kind, label, identity in adapters:
-        options = identity.get("options", {})
-        model = options.get("model")
-        plugin = f"{identity.get('distribution', 'meddc-bench')} / {identity.get('plugin', 'meddc_core')}"
-        yield Role(
-            kind, label or identity["name"], identity["name"], plugin, str(identity["revision"]), options,
-            model if isinstance(model, str) else None,
-        )  # fmt: skip

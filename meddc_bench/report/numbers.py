@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from meddc_bench.analysis.bootstrap import Interval
+from meddc_bench.report.figures import Ends
 from meddc_bench.report.words import REASONS, Words, joined, named
-from meddc_bench.text import clean
+from meddc_bench.text import one_line
 
 NONE = "—"
-_LONGEST = 200
+LONGEST = 200
 
 
 def points(value: float | None, digits: int = 1) -> str:
@@ -45,11 +46,17 @@ def signed(value: float | None) -> str:
     return f"+{text}" if value is not None and value > 0 and float(text) else text
 
 
+def ends(interval: Interval, scale: float = 100.0) -> Ends | None:
+    """Return both ends of an interval, of proportions in points; None where there is none."""
+    if interval.low is None or interval.high is None:
+        return None
+    return scale * interval.low, scale * interval.high
+
+
 def bracket(interval: Interval, scale: float = 100.0, digits: int = 1) -> str:
     """Write an interval, a dash where there is none."""
-    if interval.low is None or interval.high is None:
-        return NONE
-    return f"[{number(scale * interval.low, digits)},\u00a0{number(scale * interval.high, digits)}]"
+    found = ends(interval, scale)
+    return NONE if found is None else f"[{number(found[0], digits)},\u00a0{number(found[1], digits)}]"
 
 
 def probability(value: float | None, draws: int) -> str:
@@ -80,8 +87,7 @@ class Teller:
             return REASONS[text]
         if not self.allowed:
             return Words("原因的原文可能含病例内容，未收入", "its words may hold case text and are left out")
-        words = " ".join(clean(text).split())
-        words = words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"
+        words = one_line(text, LONGEST)
         return Words(words, words)
 
     def counts(self, found: Mapping[str, Any], names: Mapping[str, Words]) -> Words:
@@ -91,6 +97,6 @@ class Teller:
         told: dict[Words, int] = {}
         for key, count in found.items():
             known = names.get(key) or (names.get("level") if key.startswith("level ") else None)
-            name = known or (named({}, " ".join(clean(key).split())[:60]) if self.allowed else Words("其他", "other"))
+            name = known or (named({}, one_line(key, 60)) if self.allowed else Words("其他", "other"))
             told[name] = told.get(name, 0) + int(count)
         return joined([name + f" {count}" for name, count in told.items()])

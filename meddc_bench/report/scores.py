@@ -7,8 +7,8 @@ from typing import Any
 
 from meddc_bench.analysis.bootstrap import Estimate
 from meddc_bench.report.figures import Dot, Forest, Gap, Scores
-from meddc_bench.report.measures import ALL_PAIRS, HEADLINE, Compared, Key, Setting, TaskMeasures, mean_of
-from meddc_bench.report.numbers import NONE, Teller, bracket, number, points, probability, signed
+from meddc_bench.report.measures import ALL_PAIRS, HEADLINE, Compared, Key, TaskMeasures, mean_of, setting_of
+from meddc_bench.report.numbers import NONE, Teller, bracket, ends, number, points, probability, signed
 from meddc_bench.report.page import Cell, Column, Figure, Section, Table
 from meddc_bench.report.words import METRICS, Words, joined, named
 
@@ -48,9 +48,9 @@ def summary(measures: TaskMeasures, teller: Teller) -> Section:
                 f"({one['model']}) and may favour it.",
             )
         )
-    parts: list[Table | Figure] = [_summary_table(measures, teller)]
     figure = _dots(measures)
-    return Section("summary", Words("概要", "Summary"), tuple(lead), (*parts, *([figure] if figure else [])))
+    parts = (_summary_table(measures, teller), *((figure,) if figure else ()))
+    return Section("summary", Words("概要", "Summary"), tuple(lead), parts)
 
 
 def _rows(measures: TaskMeasures) -> list[Mapping[str, Any]]:
@@ -86,12 +86,9 @@ def _summary_table(measures: TaskMeasures, teller: Teller) -> Table:
 
 def estimate_of(measures: TaskMeasures, row: Mapping[str, Any], metric: str) -> Estimate | None:
     """Return the estimate of a row's metric, which for T and E is that of any condition."""
-    setting = Setting(row["patient"], row["judge"], row["ask"])
-    for condition in (row["condition"], None):
-        found = measures.estimates.get((setting, Key(row["policy"], metric, condition)))
-        if found is not None:
-            return found
-    return None
+    keys = (Key(row["policy"], metric, condition) for condition in (row["condition"], None))
+    found = (measures.estimates.get((setting_of(row), key)) for key in keys)
+    return next((one for one in found if one is not None), None)
 
 
 def _score(measures: TaskMeasures, row: Mapping[str, Any], metric: str) -> str:
@@ -149,13 +146,7 @@ def _dots(measures: TaskMeasures) -> Figure | None:
     dots: list[Dot] = []
     for (setting, key), one in measures.estimates.items():
         if setting == measures.main and one.value is not None:
-            low, high = one.interval.low, one.interval.high
-            dots.append(
-                Dot(
-                    key.policy, key.metric, key.condition, 100 * one.value,
-                    None if low is None else 100 * low, None if high is None else 100 * high,
-                )
-            )  # fmt: skip
+            dots.append(Dot(key.policy, key.metric, key.condition, 100 * one.value, ends(one.interval)))
     metrics = tuple(name for name in HEADLINE if any(dot.metric == name for dot in dots))
     if not dots:
         return None
@@ -165,13 +156,10 @@ def _dots(measures: TaskMeasures) -> Figure | None:
         "Scores of the policies with 95 % bootstrap intervals. Each axis has its own range and does not start at 0.",
     )
     drawn = {(dot.policy, dot.metric, dot.condition) for dot in dots}
-    rows = [
-        row for row in measures.result["rows"] if Setting(row["patient"], row["judge"], row["ask"]) == measures.main
-    ]
     if any(
         mean_of(row, name) is not None
         and not {(row["policy"], name, row["condition"]), (row["policy"], name, None)} & drawn
-        for row in rows for name in HEADLINE
+        for row in measures.rows for name in HEADLINE
     ):  # fmt: skip
         caption = caption + NOT_WHOLE
     return Figure("scores", Words("得分与区间", "Scores and intervals"), caption, data, None)
@@ -185,11 +173,7 @@ def differences(measures: TaskMeasures) -> Section | None:
         tuple(dict.fromkeys((one.first, one.second) for part in measures.compared for one in part.differences)),
         tuple(part.metric for part in measures.compared if part.differences),
         tuple(
-            Gap(
-                one.first, one.second, part.metric, 100 * one.value,
-                None if one.interval.low is None else 100 * one.interval.low,
-                None if one.interval.high is None else 100 * one.interval.high,
-            )
+            Gap(one.first, one.second, part.metric, 100 * one.value, ends(one.interval))
             for part in measures.compared for one in part.differences if one.value is not None
         ),
     )  # fmt: skip
@@ -255,7 +239,7 @@ def _gap_table(compared: tuple[Compared, ...]) -> Table:
 
 def others(measures: TaskMeasures) -> Section | None:
     """Every other metric of the task, as means: where a reader has a say in it, by condition."""
-    rows = [row for row in _rows(measures) if Setting(row["patient"], row["judge"], row["ask"]) == measures.main]
+    rows = [row for row in _rows(measures) if setting_of(row) == measures.main]
     found: dict[tuple[str, str | None], dict[str, Mapping[str, Any]]] = {}
     for row in rows:
         for name, metric in row["metrics"].items():

@@ -6,10 +6,9 @@ import statistics
 from collections import Counter
 
 from meddc_bench.analysis.association import Association
-from meddc_bench.analysis.bootstrap import Estimate
 from meddc_bench.report.figures import MARKED, Bubble, Cases, Coverage, Reached, Scatter, Spot
 from meddc_bench.report.measures import Key, TaskMeasures
-from meddc_bench.report.numbers import number
+from meddc_bench.report.numbers import ends, number
 from meddc_bench.report.page import Cell, Column, Figure, Section, Table
 from meddc_bench.report.scores import NOT_WHOLE, POLICY
 from meddc_bench.report.words import REASONS, Words, named
@@ -58,7 +57,7 @@ def _scatter(measures: TaskMeasures) -> Figure | None:
         d = measures.estimates.get((measures.main, Key(policy, "D", measures.common)))
         if t is not None and d is not None and t.value is not None and d.value is not None:
             label = policy if len(measures.policies) <= MARKED else str(measures.policies.index(policy) + 1)
-            spots.append(Spot(policy, label, 100 * t.value, 100 * d.value, _ends(t), _ends(d)))
+            spots.append(Spot(policy, label, 100 * t.value, 100 * d.value, ends(t.interval), ends(d.interval)))
     if not spots:
         return None
     several = len(spots) > 2
@@ -83,11 +82,6 @@ def _scatter(measures: TaskMeasures) -> Figure | None:
         rows = tuple((one.label, one.policy, number(one.t), number(one.d)) for one in spots)
         table = Table(Words("图中的策略", "The policies in the figure"), columns, rows)
     return Figure("d-and-t", Words("策略的 D 与 T", "D against T by policy"), caption, data, table)
-
-
-def _ends(found: Estimate) -> tuple[float, float] | None:
-    low, high = found.interval.low, found.interval.high
-    return None if low is None or high is None else (100 * low, 100 * high)
 
 
 def _cases(measures: TaskMeasures) -> Figure | None:

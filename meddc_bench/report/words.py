@@ -33,9 +33,10 @@ def joined(parts: list[Words], zh: str = "；", en: str = "; ") -> Words:
     return Words(zh.join(one.zh for one in parts), en.join(one.en for one in parts))
 
 
-def _named(**names: str) -> Mapping[str, Words]:
-    pairs = {key: value.split("|") for key, value in names.items()}
-    return MappingProxyType({key: Words(zh, en) for key, (zh, en) in pairs.items()})
+def _named(names: Mapping[str, str] = MappingProxyType({}), **more: str) -> Mapping[str, Words]:
+    """Make a table of `name="Chinese|English"`; without English the name itself is the English."""
+    parts = {key: value.partition("|") for key, value in {**names, **more}.items()}
+    return MappingProxyType({key: Words(zh, en or key) for key, (zh, _, en) in parts.items()})
 
 
 OUTCOMES = _named(
@@ -91,56 +92,52 @@ VIEWS = _named(
     full="full：原样保留|full: nothing is taken away",
 )
 
-CHECKS = MappingProxyType(
+CHECKS = _named(
     {
-        "unknown fact": Words("引用了不存在的事实", "unknown fact"),
-        "no fact behind it": Words("回答没有事实依据", "no fact behind it"),
-        "status against facts": Words("肯定与否认和事实不符", "status against facts"),
-        "volunteers much": Words("一次说出过多", "volunteers much"),
-        "names the diagnosis": Words("说出了诊断", "names the diagnosis"),
-        "speaks as the doctor": Words("以医生口吻说话", "speaks as the doctor"),
+        "unknown fact": "引用了不存在的事实",
+        "no fact behind it": "回答没有事实依据",
+        "status against facts": "肯定与否认和事实不符",
+        "volunteers much": "一次说出过多",
+        "names the diagnosis": "说出了诊断",
+        "speaks as the doctor": "以医生口吻说话",
     }
 )
 """The checks of the patient's answers."""
 
-EXCLUDED = MappingProxyType(
+EXCLUDED = _named(
     {
-        "dropped question": Words("小结轮次及以后的提问", "question in or after the summary round"),
-        "volunteered target": Words("患者已主动说出的目标", "volunteered target"),
-        "question without a round": Words("对不上轮次的提问", "question without a round"),
-        "unknown prediction id": Words("裁判给出未知的预测编号", "unknown prediction id"),
-        "unknown reference id": Words("裁判给出未知的参考编号", "unknown reference id"),
-        "quote not found in the text": Words("引文在原文中找不到", "quote not found in the text"),
-        "level": Words("等级不在规定之内", "level outside the step's vocabulary"),
+        "dropped question": "小结轮次及以后的提问|question in or after the summary round",
+        "volunteered target": "患者已主动说出的目标",
+        "question without a round": "对不上轮次的提问",
+        "unknown prediction id": "裁判给出未知的预测编号",
+        "unknown reference id": "裁判给出未知的参考编号",
+        "quote not found in the text": "引文在原文中找不到",
+        "level": "等级不在规定之内|level outside the step's vocabulary",
     }
 )
 """Why a candidate edge does not count."""
 
-FALLBACKS = MappingProxyType(
+FALLBACKS = _named(
     {
-        "align_questions: keyword containment": Words("提问对轮次：改用关键词", "align_questions: keyword containment"),
-        "volunteered: string check": Words("主动说出：改用字符串核对", "volunteered: string check"),
+        "align_questions: keyword containment": "提问对轮次：改用关键词",
+        "volunteered: string check": "主动说出：改用字符串核对",
     }
 )
 """What a judge's step fell back on."""
 
-REASONS = MappingProxyType(
+REASONS = _named(
     {
-        "not done yet": Words("尚未完成", "not done yet"),
-        "no history was imported": Words("没有导入这份病史", "no history was imported"),
-        "no case has references for it": Words("没有病例带有它的参考答案", "no case has references for it"),
-        "undefined: nothing to average": Words("没有可平均的数", "undefined: nothing to average"),
-        "the policy has no generator of its own": Words(
-            "被测策略自身没有可用的生成模型", "the policy has no generator of its own"
-        ),
-        "one case: drawing cases again cannot vary it": Words(
-            "只有一个病例，无法重抽样", "one case: drawing cases again cannot vary it"
-        ),
-        "fewer than two policies": Words("不足两个策略", "fewer than two policies"),
-        "fewer than two policies: there is no pair": Words("不足两个策略", "fewer than two policies"),
-        "fewer than two pairs": Words("不足两对数值", "fewer than two pairs"),
-        "all values of one side are equal": Words("一侧的数值全部相同", "all values of one side are equal"),
-        "all scores of one side are equal": Words("一侧的得分全部相同", "all scores of one side are equal"),
+        "not done yet": "尚未完成",
+        "no history was imported": "没有导入这份病史",
+        "no case has references for it": "没有病例带有它的参考答案",
+        "undefined: nothing to average": "没有可平均的数",
+        "the policy has no generator of its own": "被测策略自身没有可用的生成模型",
+        "one case: drawing cases again cannot vary it": "只有一个病例，无法重抽样",
+        "fewer than two policies": "不足两个策略",
+        "fewer than two policies: there is no pair": "不足两个策略|fewer than two policies",
+        "fewer than two pairs": "不足两对数值",
+        "all values of one side are equal": "一侧的数值全部相同",
+        "all scores of one side are equal": "一侧的得分全部相同",
     }
 )
 """The program's own reasons, which hold no text of a case."""

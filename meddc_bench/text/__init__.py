@@ -1,7 +1,7 @@
 """The one Chinese text layer of core and plugins: hygiene, comparison, segmentation, scope, quantities."""
 
 from meddc_bench.text.assertions import asserted_diagnosis, mask_assertions
-from meddc_bench.text.hygiene import clean, safe_name
+from meddc_bench.text.hygiene import clean, one_line, safe_name
 from meddc_bench.text.normal import Aligned, aligned, contains, normalise, same, similarity, squash
 from meddc_bench.text.quantities import Duration, age, durations, laterality, sex
 from meddc_bench.text.questions import Unit, question_units
@@ -25,6 +25,7 @@ __all__ = [
     "laterality",
     "mask_assertions",
     "normalise",
+    "one_line",
     "polarity",
     "question_units",
     "safe_name",

@@ -30,6 +30,16 @@ def clean(text: str) -> str:
     return _HIDDEN.sub("", _ESCAPES.sub("", text))
 
 
+def one_line(text: str, most: int = 400) -> str:
+    """Write a text, such as what an exception says, on one line of at most so many characters.
+
+    >>> one_line("没有\\n 这样的文件", 6)
+    '没有 这样…'
+    """
+    text = " ".join(clean(text).split())
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 _UNSAFE = re.compile(r"[^\w.+-]")
 _HASHED = re.compile(r"-[0-9a-f]{10}$")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)

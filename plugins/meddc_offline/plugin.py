@@ -5,17 +5,7 @@ A `revision` is bumped when an adapter's behaviour changes, and only that adapte
 
 from __future__ import annotations
 
-from meddc_bench.contracts import Register, hookimpl
-
-_STEPS = (
-    "extract_items",
-    "cover_items",
-    "grade_diagnoses",
-    "extract_questions",
-    "align_questions",
-    "cover_targets",
-    "volunteered",
-)
+from meddc_bench.contracts import JUDGE_STEPS, Register, hookimpl
 
 
 @hookimpl
@@ -44,11 +34,11 @@ def register_readers(register: Register) -> None:
 @hookimpl
 def register_judges(register: Register) -> None:
     """Register the lexical judge and the replay of human adjudications."""
-    register("lexical", "meddc_offline.lexical:Lexical", revision="3", provides=_STEPS)
+    register("lexical", "meddc_offline.lexical:Lexical", revision="3", provides=JUDGE_STEPS)
     register(
         "replay",
         "meddc_offline.replay:Replay",
         "meddc_offline.replay:ReplayOptions",
         revision="3",
-        provides=_STEPS,
+        provides=JUDGE_STEPS,
     )

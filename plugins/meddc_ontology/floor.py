@@ -51,17 +51,23 @@ class Report:
 
     pairs: int = 0
     resolved: int = 0
-    fired: int = 0
-    abstained: int = 0
     raised: int = 0
     rules: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def fired(self) -> int:
+        """Pairs that got a floor, each by one rule."""
+        return self.rules.total()
+
+    @property
+    def abstained(self) -> int:
+        """Pairs that got none."""
+        return self.pairs - self.fired
 
     def add(self, verdict: Verdict, *, raised: bool) -> None:
         """Count a pair; `raised` says that the floor was above the judge's level."""
         self.pairs += 1
         self.resolved += all(verdict.resolved)
-        self.fired += verdict.level is not None
-        self.abstained += verdict.level is None
         self.raised += raised
         if verdict.rule is not None:
             self.rules[verdict.rule] += 1

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from meddc_bench.contracts import Register, hookimpl
-
-_STEPS = (
-    "extract_items",
-    "cover_items",
-    "grade_diagnoses",
-    "extract_questions",
-    "align_questions",
-    "cover_targets",
-    "volunteered",
-)
+from meddc_bench.contracts import JUDGE_STEPS, Register, hookimpl
 
 
 @hookimpl
 def register_judges(register: Register) -> None:
     register(
-        "floor", "meddc_ontology.judges:Floored", "meddc_ontology.judges:FloorOptions", revision="1", provides=_STEPS
+        "floor",
+        "meddc_ontology.judges:Floored",
+        "meddc_ontology.judges:FloorOptions",
+        revision="1",
+        provides=JUDGE_STEPS,
     )
     for rule in ("rarearena", "medxagent"):
         register(
-            rule, f"meddc_ontology.rules:{rule}", "meddc_ontology.rules:RuleOptions", revision="1", provides=_STEPS
+            rule, f"meddc_ontology.rules:{rule}", "meddc_ontology.rules:RuleOptions", revision="1", provides=JUDGE_STEPS
         )

@@ -19,7 +19,6 @@ from meddc_bench.errors import InputError, UsageError
 from meddc_bench.text import clean
 
 Kind = Literal["group", "disorder", "subtype"]
-SCOPES = ("EXACT", "BROAD", "NARROW", "RELATED")
 _PREFIXES = {"ORPHANET": "ORDO", "ORPHA": "ORDO", "MSH": "MESH", "UMLS_CUI": "UMLS", "ICD10CM": "ICD10", "NCIT": "NCI"}
 
 

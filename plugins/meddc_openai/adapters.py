@@ -11,9 +11,7 @@ from meddc_bench.contracts import Context, Local
 from meddc_bench.errors import UsageError
 from meddc_bench.llm.chat import Chat, Model
 from meddc_bench.llm.endpoint import Endpoint
-from meddc_bench.llm.options import ModelOptions, PolicySampling, chat_policy
-from meddc_bench.llm.policy import ChatPolicy
-from meddc_bench.llm.roles import LLMJudge, LLMPatient, LLMReader
+from meddc_bench.llm.options import ModelOptions, PolicySampling, roles
 
 OPENAI = "https://api.openai.com/v1"
 
@@ -31,26 +29,6 @@ class EndpointOptions(ModelOptions):
 
 class PolicyOptions(EndpointOptions, PolicySampling):
     """A model that plays the doctor."""
-
-
-def policy(options: PolicyOptions, context: Context) -> ChatPolicy:
-    """Build the doctor."""
-    return chat_policy(_chat(options, context, "policy"), options)
-
-
-def patient(options: EndpointOptions, context: Context) -> LLMPatient:
-    """Build the simulated patient."""
-    return LLMPatient(_chat(options, context, "patient"))
-
-
-def reader(options: EndpointOptions, context: Context) -> LLMReader:
-    """Build the reader."""
-    return LLMReader(_chat(options, context, "reader"))
-
-
-def judge(options: EndpointOptions, context: Context) -> LLMJudge:
-    """Build the judge."""
-    return LLMJudge(_chat(options, context, "judge"))
 
 
 def _chat(options: EndpointOptions, context: Context, role: str) -> Chat:
@@ -84,3 +62,6 @@ def _key(options: EndpointOptions, context: Context, url: str) -> str:
     if options.base_url is None and os.environ.get("OPENAI_API_KEY"):
         return context.secret("OPENAI_API_KEY").get_secret_value()
     return ""
+
+
+policy, patient, reader, judge = roles(_chat)

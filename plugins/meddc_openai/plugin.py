@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from meddc_bench.contracts import Register, hookimpl
+from meddc_bench.contracts import JUDGE_STEPS, Register, hookimpl
 
 REVISION = "1"
-
-_STEPS = (
-    "extract_items",
-    "cover_items",
-    "grade_diagnoses",
-    "extract_questions",
-    "align_questions",
-    "cover_targets",
-    "volunteered",
-)
 _ADAPTERS, _OPTIONS = "meddc_openai.adapters", "meddc_openai.adapters:EndpointOptions"
 
 
@@ -40,4 +30,4 @@ def register_readers(register: Register) -> None:
 @hookimpl
 def register_judges(register: Register) -> None:
     """Register the judge."""
-    register("openai", f"{_ADAPTERS}:judge", _OPTIONS, revision=REVISION, provides=_STEPS)
+    register("openai", f"{_ADAPTERS}:judge", _OPTIONS, revision=REVISION, provides=JUDGE_STEPS)

@@ -13,9 +13,7 @@ from meddc_bench.contracts import Context, Local, Options
 from meddc_bench.errors import UsageError, suggest
 from meddc_bench.fingerprint import canonical
 from meddc_bench.llm.chat import Chat, Model
-from meddc_bench.llm.options import JSONObject, PolicySampling, chat_policy
-from meddc_bench.llm.policy import ChatPolicy
-from meddc_bench.llm.roles import LLMJudge, LLMPatient, LLMReader
+from meddc_bench.llm.options import JSONObject, PolicySampling, roles
 from meddc_vllm.engine import SENT, Engine
 from meddc_vllm.folder import model_digest
 
@@ -92,26 +90,6 @@ class PolicyOptions(EngineOptions, PolicySampling):
     """A model that plays the doctor."""
 
 
-def policy(options: PolicyOptions, context: Context) -> ChatPolicy:
-    """Build the doctor."""
-    return chat_policy(_chat(options, context, "policy"), options)
-
-
-def patient(options: EngineOptions, context: Context) -> LLMPatient:
-    """Build the simulated patient."""
-    return LLMPatient(_chat(options, context, "patient"))
-
-
-def reader(options: EngineOptions, context: Context) -> LLMReader:
-    """Build the reader."""
-    return LLMReader(_chat(options, context, "reader"))
-
-
-def judge(options: EngineOptions, context: Context) -> LLMJudge:
-    """Build the judge."""
-    return LLMJudge(_chat(options, context, "judge"))
-
-
 _OF_THE_RESULT = ("revision", "dtype", "max_model_len", "quantization", "reasoning_parser", "seed")
 _OF_THE_MACHINE = (
     "tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "enforce_eager", "max_num_seqs",
@@ -133,3 +111,6 @@ def _given(options: EngineOptions, names: tuple[str, ...]) -> dict[str, Any]:
     """Return the options that were given; the engine has defaults of its own for the rest."""
     values = ((name, getattr(options, name)) for name in names)
     return {name: value for name, value in values if value is not None}
+
+
+policy, patient, reader, judge = roles(_chat)

@@ -13,6 +13,7 @@ from typing import Any
 
 from meddc_bench.errors import EndpointError, UsageError
 from meddc_bench.llm.session import Session
+from meddc_bench.text import one_line
 from meddc_vllm.starting import Starting
 
 log = logging.getLogger("meddc_bench.llm")
@@ -105,8 +106,7 @@ class Engine:
         }
 
     def _words(self, error: BaseException) -> str:
-        text = self._hide(" ".join(str(error).split()))
-        return text if len(text) <= 300 else text[:299] + "…"
+        return one_line(self._hide(str(error)), 300)
 
     async def aclose(self) -> None:
         """Stop the engine and its processes, also while it is starting."""
@@ -151,14 +151,14 @@ def sampling(llm: Any, body: Mapping[str, Any], *, room: int) -> Any:
     from vllm.exceptions import VLLMClientError
     from vllm.sampling_params import RequestOutputKind, SamplingParams
 
-    given = {**llm.model_config.get_diff_sampling_param()}
+    given = dict(llm.model_config.get_diff_sampling_param())
     wanted = body.get("max_completion_tokens") or body.get("max_tokens") or given.pop("max_tokens", None) or room
     given.update({name: body[name] for name in SAMPLING if body.get(name) is not None})
     given["max_tokens"] = min(room, wanted)
     try:
         return SamplingParams(**given, structured_outputs=_structured(body), output_kind=RequestOutputKind.FINAL_ONLY)
     except (VLLMClientError, ValueError, TypeError) as error:
-        raise EndpointError("permanent", " ".join(str(error).split())[:300]) from None
+        raise EndpointError("permanent", one_line(str(error), 300)) from None
 
 
 def _structured(body: Mapping[str, Any]) -> Any:

@@ -2,7 +2,7 @@
 
 Small files count byte for byte. Weights of more than 16 MiB count by name, size and samples: the head, where safetensors
 keep names, types and shapes of the tensors, and blocks evenly spaced over the file. Two checkpoints of one training
-differ in those; a folder of 140 GB takes seconds, not the minutes that reading it whole would.
+differ in those, and a folder of any size need not be read whole.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from meddc_bench.errors import EndpointError, UsageError
+from meddc_bench.text import one_line
 
 log = logging.getLogger("meddc_bench.llm")
 
@@ -98,7 +99,7 @@ class Starting:
                 words = f"{type(error).__name__}: {error}"
                 if _elsewhere(words):
                     words = self._cause(before) or words
-                raise UsageError(f"vLLM cannot start {self._name}: {_one_line(words)}{self.says()}") from None
+                raise UsageError(f"vLLM cannot start {self._name}: {one_line(words)}{self.says()}") from None
 
     def _cause(self, since: int) -> str | None:
         """Find the cause in the log, where what was raised says only that a process failed."""
@@ -121,7 +122,7 @@ def _vllm() -> Any:
         import vllm
         from vllm.platforms import current_platform
     except Exception as error:  # a build for another machine fails in many ways
-        words = _one_line(f"{type(error).__name__}: {error}")
+        words = one_line(f"{type(error).__name__}: {error}")
         raise UsageError(f"vLLM is installed but cannot be imported ({words}); see docs/vllm.md") from None
     if current_platform.is_unspecified():
         raise UsageError(NO_DEVICE)
@@ -144,11 +145,6 @@ def _compact_json() -> Any:
 
 def _elsewhere(words: str) -> bool:
     return any(mark in words.lower() for mark in _ELSEWHERE)
-
-
-def _one_line(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 400 else text[:399] + "…"
 
 
 def _in_thread(function: Callable[[], None]) -> asyncio.Future[None]:

@@ -26,6 +26,10 @@ def audited(world: Any, *folders: Path, **asked: Any) -> Report:
         return audit_runs([stack.enter_context(open_run(one)) for one in folders], replace(QUICK, **asked))
 
 
+def stored(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
 def of(report: Report, metric: str = "D") -> Any:
     (found,) = [one for one in report.audits if one.metric == metric]
     return found
@@ -220,6 +224,9 @@ def test_the_histories_are_read_under_every_view(world: Any, capsys: pytest.Capt
     assert (code, audit["instruments"], audit["differs"]) == (0, ["cut", "full", "mask"], ["view"])
     assert audit["setting"]["condition"] == "contrary", "what a policy emitted has no view"
     assert set(sided.MADE) == {"reader contrary"}
+    (proof,) = found["histories"]
+    readings = 3 * sum(one["outcome"] == "scored" and one["stage"] == "history" for one in stored(folder))
+    assert (proof["checked"], proof["mismatched"]) == (readings, 0), "each reading under each view, once"
     assert world.cli("audit", str(folder), "--views", "cut") == 2
     assert world.cli("audit", str(folder), "--views", "cut,half") == 2
 

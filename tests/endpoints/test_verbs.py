@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from meddc_bench.cli import root
-from meddc_bench.cli.show_command import STEPS
 from meddc_bench.llm.calls import NAME, CallJournal
+from meddc_bench.records import JUDGE_STEPS
 from meddc_openai.loopback import Loopback
 
 PRICES = "doctor: {prompt: 2, completion: 8}\npatient: {prompt: 1, completion: 4}\njudge: {prompt: 2, completion: 8}\n"
@@ -142,7 +142,7 @@ def test_listing_what_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
         assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", ["doctor", "patient", "reader", *STEPS])
+@pytest.mark.parametrize("name", ["doctor", "patient", "reader", *JUDGE_STEPS])
 def test_every_prompt_can_be_read_for_a_case(name: str) -> None:
     done = invoke("show", "prompt", name, "--case", "rec-003")
     assert done.exit_code == 0

@@ -126,8 +126,8 @@ class TestStart:
     async def test_roles_with_equal_options_share_one_engine(self, installed: Registry, vllm: Vllm) -> None:
         session = Session()
         with running(session):
-            for kind in ("policy", "policy", "policy"):
-                chat = Adapter(installed, kind, "vllm", "p", {"model": "org/m"}).get().generator()
+            for _ in range(3):
+                chat = Adapter(installed, "policy", "vllm", "p", {"model": "org/m"}).get().generator()
                 await chat.generate(SAY, Decoding(), seed=len(vllm.sampled))
             other = Adapter(installed, "policy", "vllm", "p", {"model": "org/m", "dtype": "float32"}).get()
             await other.generator().generate(SAY, Decoding(), seed=1)

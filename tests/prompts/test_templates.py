@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,11 +12,11 @@ import jinja2
 import jinja2.meta
 import pytest
 import yaml
-from replies import ItemsSaid, MatchesSaid, PatientSaid, QuestionsSaid, ReaderSaid, Said, parse
 
 from meddc_bench import actions
-from meddc_bench.contracts import LEVELS, JudgeStep, Reference
+from meddc_bench.contracts import JUDGE_STEPS, LEVELS, Reference
 from meddc_bench.environments.consultation import DIAGNOSE
+from meddc_bench.llm.replies import STEPS, PatientSaid, ReaderSaid, Said
 from meddc_bench.osce import with_facts
 from meddc_bench.prompts import Prompts, fenced
 from meddc_bench.records import Axis, Fact, InquiryType, Item, Turn
@@ -31,23 +32,17 @@ JUDGE = frozenset({"step", "axis", "dimension", "text", "turns", "items", "refer
 VARIABLES: Mapping[str, frozenset[str]] = {
     "doctor_system": frozenset({"budget", "top_k"}),
     "doctor_message": frozenset({"turns", "total", "left"}),
-    "patient_system": frozenset({"facts", "opening", "turns", "question", "mode"}),
+    "patient_system": frozenset({"facts", "opening", "mode"}),
     "patient_message": frozenset({"facts", "opening", "turns", "question", "mode"}),
     "reader_system": frozenset({"turns", "top_k"}),
     "reader_message": frozenset({"turns", "top_k"}),
     "judge_system": JUDGE,
-    **{f"judge_{step}": JUDGE for step in get_args(JudgeStep)},
+    **{f"judge_{step}": JUDGE for step in JUDGE_STEPS},
 }
 SAID: Mapping[str, type[Said]] = {
     "patient_system": PatientSaid,
     "reader_system": ReaderSaid,
-    "judge_extract_items": ItemsSaid,
-    "judge_cover_items": MatchesSaid,
-    "judge_grade_diagnoses": MatchesSaid,
-    "judge_extract_questions": QuestionsSaid,
-    "judge_align_questions": MatchesSaid,
-    "judge_cover_targets": MatchesSaid,
-    "judge_volunteered": MatchesSaid,
+    **{f"judge_{step}": said for step, (said, _) in STEPS.items()},
 }
 ROLES = ("patient", "doctor", "patient", "reporter", "doctor", "patient", "doctor")
 HOSTILE = (
@@ -117,7 +112,7 @@ def example(name: str, **more: Any) -> Any:
     lines = PROMPTS.render(name, values(name, "文字{}", **more)).splitlines()
     found = [line for line in lines if line.startswith('{"')]
     assert len(found) == 1, "a prompt shows one example"
-    return parse(found[0], SAID[name])
+    return SAID[name].model_validate(json.loads(found[0]))
 
 
 def test_every_role_and_step_has_its_prompt_and_its_section_in_the_documentation() -> None:
@@ -266,7 +261,7 @@ def test_a_doctor_who_copies_a_form_of_the_diagnosis_breaks_no_rule(start: str, 
 
 
 def test_a_judge_reads_the_same_rules_before_every_step() -> None:
-    shown = {PROMPTS.render("judge_system", values(f"judge_{step}", "文字{}")) for step in get_args(JudgeStep)}
+    shown = {PROMPTS.render("judge_system", values(f"judge_{step}", "文字{}")) for step in JUDGE_STEPS}
     assert len(shown) == 1
 
 
