@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, runtime_checkable
 
+import msgspec
 import pluggy
 from pydantic import BaseModel, BeforeValidator, ConfigDict, SecretStr, model_serializer
 
@@ -334,8 +335,7 @@ class Judge(Protocol):
 # ── metric ───────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(msgspec.Struct, frozen=True):
     """What a metric sees of one case of one run: assignments by axis, how it ended, rounds, the action trace. No text."""
 
     assignments: Mapping[Axis, Assignment]

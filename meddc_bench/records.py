@@ -365,7 +365,7 @@ class Assignment(Record, frozen=True):
     @property
     def matched_rounds(self) -> tuple[int, ...]:
         """Rounds of the matched targets, ascending, one per target."""
-        return tuple(sorted(pair.round for pair in self.pairs if pair.round is not None))
+        return tuple(sorted([pair.round for pair in self.pairs if pair.round is not None]))
 
 
 class Score(Record, frozen=True):

@@ -176,7 +176,7 @@ class Scorer:
         found = self._found.get(key)
         if found is None:
             history_id = self._bench.history_id(policy, patient, case, repeat)
-            found = history_id, self._store.entry(history_id) if history_id in self._store else None
+            found = history_id, self._store.get(history_id)
             self._found[key] = found
         return found
 

@@ -45,7 +45,10 @@ _RecordType = TypeVar("_RecordType", bound=Record)
 
 
 class Head(Record, frozen=True):
-    """What scoring needs of a history, without its texts; `hash` is of all turns, `doctor_hash` of the doctor's."""
+    """What scoring needs of a history, without its texts; `hash` is of all turns, `doctor_hash` of the doctor's.
+
+    `marks` are the environment's, turn by turn in order, of the turns that have any.
+    """
 
     ended: str = ""
     rounds: int = 0
@@ -56,6 +59,7 @@ class Head(Record, frozen=True):
     breaches: int = 0
     checks: dict[str, int] = {}  # noqa: RUF012 - msgspec copies it
     cut_at: int | None = None
+    marks: tuple[tuple[str, ...], ...] = ()
 
 
 class Entry(Record, frozen=True, kw_only=True):
@@ -152,6 +156,7 @@ _HEAD = re.compile(
 )
 _RECORD = b',"record":'
 _SEAL = b',"seal":"'
+_SEALED = len(_SEAL) + 8 + len(b'"}\n')
 
 
 @functools.cache
@@ -260,9 +265,21 @@ class Store:
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror}; what was written before is kept") from error
 
+    def get(self, record_id: str) -> Entry | None:
+        """Read an entry without its record; None where there is none."""
+        at = self._places.find(record_id)
+        return None if at < 0 else self._entry(record_id, at)
+
     def entry(self, record_id: str) -> Entry:
-        """Read an entry without its record."""
-        data, start, end = self._place(record_id)
+        """Read an entry without its record.
+
+        Raises:
+            StoreError: there is none, or its line is damaged.
+        """
+        return self._entry(record_id, self._slot(record_id))
+
+    def _entry(self, record_id: str, at: int) -> Entry:
+        data, start, end = self._line(at)
         cut = data.find(_RECORD, start, end)
         try:
             return _entry_decoder.decode(data[start:end] if cut < 0 else data[start:cut] + b"}")
@@ -271,18 +288,22 @@ class Store:
 
     def record(self, record_id: str, kind: type[_RecordType]) -> _RecordType | None:
         """Read a record; None where its stage failed."""
-        data, start, end = self._place(record_id)
+        data, start, end = self._line(self._slot(record_id))
         cut = data.find(_RECORD, start, end)
-        body = data[cut + len(_RECORD) : data.rfind(_SEAL, cut, end)] if cut >= 0 else b"null"
+        body = data[cut + len(_RECORD) : end - _SEALED] if cut >= 0 else b"null"
         try:
             return None if body == b"null" else _decoder(kind).decode(body)
         except msgspec.DecodeError as error:
             raise self._damaged(record_id, error) from error
 
-    def says(self, record_id: str, field: str, text: str) -> bool:
-        """Tell whether a field of a record, at any depth, holds a text that needs no escape, without decoding it."""
-        data, start, end = self._place(record_id)
-        return data.find(f'"{field}":"{text}"'.encode(), start, end) >= 0  # inside a text the quotes would be escaped
+    def saying(self, record_ids: Iterable[str], field: str, text: str) -> int:
+        """Count the records of which a field, at any depth, holds a text that needs no escape, without decoding them."""
+        wanted = f'"{field}":"{text}"'.encode()  # inside a text the quotes would be escaped
+        found = 0
+        for record_id in record_ids:
+            data, start, end = self._line(self._slot(record_id))
+            found += data.find(wanted, start, end) >= 0
+        return found
 
     def ids(self) -> Iterator[str]:
         """Iterate over the ids of the records, in the order of their current lines."""
@@ -300,11 +321,14 @@ class Store:
         what = f"the line of record {record_id} is damaged ({error})"
         return StoreError(f"{self.path}: {what}; take the line out, and `retry` makes the record again")
 
-    def _place(self, record_id: str) -> tuple[mmap.mmap | bytes, int, int]:
-        """Return bytes that hold the line of a record, and where it begins and ends in them."""
+    def _slot(self, record_id: str) -> int:
         at = self._places.find(record_id)
         if at < 0:
             raise StoreError(f"{self.path} holds no record {record_id}")
+        return at
+
+    def _line(self, at: int) -> tuple[mmap.mmap | bytes, int, int]:
+        """Return bytes that hold the line in a slot, and where it begins and ends in them."""
         start, length = self._places.starts[at], self._places.lengths[at]
         self._touched += length
         if self._touched > _RESIDENT:
@@ -381,18 +405,29 @@ class Store:
         self.map()
         self._places = Places(max(USUAL, size // _LINE))
         data, start = self._mapped, 0
+        digests: list[bytes] = []
+        starts: list[int] = []
+        lengths: list[int] = []
+        tags = bytearray()
         while start < size:
             if start - self._touched > _RESIDENT:
+                self._places.put_all(digests, starts, lengths, bytes(tags))
+                for one in (digests, starts, lengths, tags):
+                    one.clear()
                 self._let_go()
                 self._touched = start
             end = data.find(b"\n", start)
             end = size if end < 0 else end
             found = _HEAD.match(data, start, end)
             if found is not None and data[end - 19 : end] == _SEAL + found[2] + b'"}':
-                self._places.put(found[1], start, end + 1 - start, _TAGS_READ[found[3]])
+                digests.append(found[1])
+                starts.append(start)
+                lengths.append(end + 1 - start)
+                tags.append(_TAGS_READ[found[3]])
             elif end > start:
                 self.torn += 1
             start = end + 1
+        self._places.put_all(digests, starts, lengths, bytes(tags))
         self._let_go()
 
 

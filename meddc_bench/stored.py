@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -106,18 +108,16 @@ class StoredRun:
         """Check that the readings of each history, under some conditions, were made of the bytes the store holds of it."""
         checked = mismatched = 0
         hashes: dict[str, list[str]] = {}
-        conditions, says = tuple(conditions), self.store.says
+        conditions = tuple(conditions)
         for job in bench.jobs():
             history_id, entry = scorer.history(job.policy, job.patient, job.case, job.repeat)
             if entry is None or entry.outcome != "scored":
                 continue
             hash_ = entry.head.hash if entry.head is not None else ""
             hashes.setdefault(job.policy.label, []).append(f"{job.case.id}|{job.repeat}|{hash_}")
-            for condition in conditions:
-                reading_id, read = scorer.reading(condition, history_id)
-                if read:
-                    checked += 1
-                    mismatched += not says(reading_id, "history_hash", hash_)
+            read = [found[0] for one in conditions if (found := scorer.reading(one, history_id))[1]]
+            checked += len(read)
+            mismatched += len(read) - self.store.saying(read, "history_hash", hash_)
         return ReadBytes({policy: digest(sorted(found)) for policy, found in hashes.items()}, checked, mismatched)
 
 
@@ -232,16 +232,30 @@ def _series(
     """Lay the statistics out by run and case: NaN where not measured, 0 where the metric leaves the case out."""
     blanks = [float("nan") if cell.unit is None else 0.0 for cell in cells]
     laid_out = np.full((len(names), units.shape[0] * units.shape[1]), np.nan)
-    for at, key in enumerate(names):
-        laid_out[at, units.places] = [
-            blank if one is None else one.get(key, blank) for one, blank in zip(found, blanks, strict=True)
-        ]
+    laid_out[:, units.places] = _table(found, names, blanks)
     statistics = {key: laid_out[at].reshape(units.shape) for at, key in enumerate(names)}
     unit = "proportion" if metric.unit == "fraction" else metric.unit
     over: Any = metric.over_repeats
     return Series(
         row.policy.label, name, units.cases, statistics, metric.aggregate, reader=reader, unit=unit, over_repeats=over
     )
+
+
+def _table(
+    found: Sequence[Mapping[str, float] | None], names: Sequence[str], blanks: Sequence[float]
+) -> np.ndarray:
+    """Put statistics into an array, a row each and a column a cell; a blank for what a cell has not."""
+    whole = itemgetter(*names)
+    try:  # as a rule every cell has them all
+        values = chain.from_iterable(map(whole, cast(Any, found))) if len(names) > 1 else map(whole, cast(Any, found))
+        return np.fromiter(values, float, len(names) * len(found)).reshape(len(found), len(names)).T
+    except (KeyError, TypeError):
+        return np.array(
+            [
+                [blank if one is None else one.get(key, blank) for one, blank in zip(found, blanks, strict=True)]
+                for key in names
+            ]
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def audit_runs(runs: Sequence[StoredRun], question: Question) -> Report:
         for run, bench, scorer in benches:
             for sight in sights(run, bench, scorer, question):
                 groups.setdefault(sight.key, Group(question.over)).add(sight)
-    return _report(groups, checked, question)
+        return _report(groups, checked, question)
 
 
 def _benches(run: StoredRun, question: Question) -> list[TaskBench]:

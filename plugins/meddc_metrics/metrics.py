@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from meddc_bench.contracts import Context, Options, Sums, Unit
-from meddc_bench.records import Axis
+from meddc_bench.records import Assignment, Axis
 from meddc_metrics.efficiency import FLOOR, efficiency
 
 Statistics = Mapping[str, float]
@@ -34,6 +34,12 @@ def f1(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray) -> np.ndarray:
     return ratio(2 * tp, 2 * tp + fp + fn)
 
 
+def _counted(unit: Unit, axis: Axis) -> Assignment | None:
+    """Return the assignment whose counts D, T and the like add: none where the case has no references on the axis."""
+    found = unit.assignments.get(axis)
+    return found if found is not None and (found.tp or found.fn or found.volunteered) else None
+
+
 @dataclass(frozen=True, slots=True)
 class CountMetric:
     """A score of the TP, FP and FN of one axis."""
@@ -55,17 +61,14 @@ class CountMetric:
         return f"counts {self.axis}"
 
     def case(self, unit: Unit) -> Statistics | None:
-        found = unit.assignments.get(self.axis)
-        if found is None or not (found.tp + found.fn or found.volunteered):
-            return None
-        return {"tp": found.tp, "fp": found.fp, "fn": found.fn}
+        found = _counted(unit, self.axis)
+        return None if found is None else {"tp": found.tp, "fp": found.fp, "fn": found.fn}
 
     def aggregate(self, sums: Sums) -> np.ndarray:
         return self.formula(sums["tp"], sums["fp"], sums["fn"])
 
 
-_NOTHING: Statistics = {"tp": 0, "fp": 0, "fn": 0}
-_D, _T = CountMetric("diagnosis", f1), CountMetric("trajectory", f1)
+_NOTHING = Assignment(axis="diagnosis")
 
 
 def _precision(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray) -> np.ndarray:
@@ -154,12 +157,12 @@ class TotalMetric:
 
     def case(self, unit: Unit) -> Statistics | None:
         """Take what the metrics D, T and E take from the unit, so that Total weighs the very D, T and E of the run."""
-        d, t, timing = _D.case(unit), _T.case(unit), unit_efficiency(unit)
+        d, t, timing = _counted(unit, "diagnosis"), _counted(unit, "trajectory"), unit_efficiency(unit)
         if d is None and t is None and timing is None:
             return None
         d, t = d or _NOTHING, t or _NOTHING
         return {
-            "d_tp": d["tp"], "d_fp": d["fp"], "d_fn": d["fn"], "t_tp": t["tp"], "t_fp": t["fp"], "t_fn": t["fn"],
+            "d_tp": d.tp, "d_fp": d.fp, "d_fn": d.fn, "t_tp": t.tp, "t_fp": t.fp, "t_fn": t.fn,
             "e": timing or 0.0, "n": float(timing is not None),
         }  # fmt: skip
 

@@ -34,6 +34,24 @@ def test_every_line_is_found_where_it_was_put_last(puts: list[tuple[int, int, in
     assert [places.starts[at] for at in places] == sorted(start for start, _, _ in plain.values())
 
 
+@given(st.lists(PUTS, max_size=300), st.integers(0, 400), st.integers(1, 80))
+def test_many_at_once_are_put_as_one_after_the_other(
+    puts: list[tuple[int, int, int, int]], expected: int, batch: int
+) -> None:
+    once, single = Places(expected), Places(expected)
+    for at in range(0, len(puts), batch):
+        part = puts[at : at + batch]
+        once.put_all(
+            [digest(key).encode() for key, *_ in part], [start for _, start, _, _ in part],
+            [length for *_, length, _ in part], bytes(tag for *_, tag in part),
+        )  # fmt: skip
+        for key, start, length, tag in part:
+            single.put(digest(key), start, length, tag)
+    assert len(once) == len(single)
+    assert {key: found(once, digest(key)) for key, *_ in puts} == {key: found(single, digest(key)) for key, *_ in puts}
+    assert [once.starts[at] for at in once] == [single.starts[at] for at in single]
+
+
 def test_a_long_run_loses_no_place() -> None:
     draw, places = random.Random(1), Places(0)
     keys = [digest(draw.getrandbits(64)) for _ in range(20_000)]
@@ -55,6 +73,15 @@ def test_a_line_that_has_no_place_is_refused_and_changes_nothing(start: int, len
     assert places.find(digest(5)) == -1
 
 
+def test_of_many_a_line_that_has_no_place_is_refused_and_changes_nothing() -> None:
+    places = Places()
+    with pytest.raises(OverflowError):
+        places.put_all([digest(5).encode(), digest(6).encode()], [0, 9], [3, 1 << 32], bytes(2))
+    assert places.find(digest(5)) == -1
+
+
 def test_what_is_no_digest_is_refused() -> None:
     with pytest.raises(ValueError, match="no digest"):
         Places().put("short", 0, 1)
+    with pytest.raises(ValueError, match="no digest"):
+        Places().put_all([digest(5).encode(), b"short"], [0, 1], [1, 1], bytes(2))
