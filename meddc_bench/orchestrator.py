@@ -7,6 +7,8 @@ the next stage begins; a record that is there and final is never made again.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import os
 import signal
 from collections import Counter
@@ -121,7 +123,7 @@ class Orchestrator:
     async def _run(self, work: Iterator[Job], benches: list[TaskBench]) -> None:
         main = asyncio.current_task()
         assert main is not None
-        with _Signals(main), running(self._session):
+        with _Signals(main), running(self._session), _settled():
             try:
                 async with asyncio.TaskGroup() as group:
                     for _ in range(self._width):
@@ -452,6 +454,16 @@ def _adapters(benches: Iterable[TaskBench]) -> list[Adapter]:
         for adapter in (bench.environment, *bench.policies, *bench.patients, *bench.judges, *_readers(bench)):
             found[id(adapter)] = adapter
     return list(found.values())
+
+
+@contextlib.contextmanager
+def _settled() -> Iterator[None]:
+    """Keep the garbage collector from walking, again and again, what was loaded before the run and stays until its end."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 class _Signals:

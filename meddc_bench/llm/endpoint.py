@@ -42,7 +42,7 @@ _LONG_ENOUGH = 8
 _decode = msgspec.json.Decoder().decode
 
 
-OPENING = 0.004
+OPENING = 0.001
 """Seconds between the first calls to an endpoint."""
 
 
@@ -77,11 +77,11 @@ class Endpoint:
             EndpointError: by kind; the words are the server's.
         """
         await self._open_gently()
+        request = httpx2.Request("POST", self._url, headers=self._headers, content=raw)
         async with self._slots:
             for one in (None, str(body.get("model"))):
                 if (denied := self._denied.get(one)) is not None:
                     raise EndpointError(denied.kind, denied.message)
-            request = httpx2.Request("POST", self._url, headers=self._headers, content=raw)
             try:
                 async with asyncio.timeout(self._timeout):
                     answer = await self._http.send(request)
@@ -91,6 +91,7 @@ class Endpoint:
                 words = one_line(self._covered(str(error.__cause__ or error))) or type(error).__name__
                 raise EndpointError("transient", f"cannot reach the endpoint: {words}") from None
         if answer.status_code == 200:
+            await asyncio.sleep(0)  # who waits for the connection sends first, and this answer is worked on meanwhile
             found: Mapping[str, Any] = self._cleared(_checked(answer.content, self._covered))
             return found
         words = _words(answer.content, self._covered) or answer.reason_phrase
