@@ -82,7 +82,11 @@ class Places:
             at[open_] = (at[open_] + one) & mask
         self._size += int(free_before - np.count_nonzero(keys == 0))
         slots = at.astype(np.intp)
-        for column, values in ((self.starts, starts), (self.lengths, lengths), (self.tags, np.frombuffer(tags, np.uint8))):
+        for column, values in (
+            (self.starts, starts),
+            (self.lengths, lengths),
+            (self.tags, np.frombuffer(tags, np.uint8)),
+        ):
             array_ = np.frombuffer(column, dtype=np.dtype(column.typecode))
             array_[slots] = values  # of two lines of one digest the later stays
 

@@ -241,9 +241,7 @@ def _series(
     )
 
 
-def _table(
-    found: Sequence[Mapping[str, float] | None], names: Sequence[str], blanks: Sequence[float]
-) -> np.ndarray:
+def _table(found: Sequence[Mapping[str, float] | None], names: Sequence[str], blanks: Sequence[float]) -> np.ndarray:
     """Put statistics into an array, a row each and a column a cell; a blank for what a cell has not."""
     whole = itemgetter(*names)
     try:  # as a rule every cell has them all
