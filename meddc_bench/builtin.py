@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from meddc_bench.contracts import Register, hookimpl
 
+MEDDC_BENCH_API = 1
+
 
 @hookimpl
 def register_environments(register: Register) -> None:
@@ -17,5 +19,5 @@ def register_environments(register: Register) -> None:
         "workup",
         "meddc_bench.environments.workup:WorkupEnvironment",
         "meddc_bench.environments.workup:WorkupOptions",
-        revision="1",
+        revision="2",
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from meddc_bench import yamlfile
 from meddc_bench.errors import UsageError, suggest
 from meddc_bench.records import CONDITIONS
-from meddc_bench.task import Config
+from meddc_bench.task import Config, RoleSpec, named
 
 LABEL = r"^[a-z0-9._-]{1,64}$"
 
@@ -51,6 +51,11 @@ class Campaign(Config):
     seed: int = Field(0, description="Seed of the run.")
     limit: int | None = Field(None, ge=1, description="Only the first N cases of each task.")
     protocol: ProtocolChoices = ProtocolChoices()
+    environment: Annotated[RoleSpec | None, BeforeValidator(named)] = Field(
+        None,
+        exclude_if=lambda environment: environment is None,
+        description="Options that go over a task's own, for the tasks in this environment.",
+    )
     max_connections: int = Field(
         16,
         ge=1,

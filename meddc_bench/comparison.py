@@ -18,6 +18,7 @@ from meddc_bench.analysis.power import Power, cases_needed, sd_of_error
 from meddc_bench.analysis.resample import replicate
 from meddc_bench.analysis.series import LeftOut, Series, complete
 from meddc_bench.errors import UsageError, suggest
+from meddc_bench.headline import headline
 from meddc_bench.publish.checks import Checker, Refused
 from meddc_bench.publish.files import load_row
 from meddc_bench.publish.row import series_of
@@ -25,9 +26,6 @@ from meddc_bench.records import DIMENSIONS
 from meddc_bench.registry import Registry
 from meddc_bench.results import build_metrics
 from meddc_bench.stored import StoredRun, differing
-
-METRICS = ("D", "T", "E", "Total")
-"""What is compared where nothing is named: the components and their total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +128,7 @@ class Comparison:
 def side_of(
     run: StoredRun, name: str, *, tasks: Iterable[str] | None = None, metrics: Sequence[str] | None = None
 ) -> Side:  # fmt: skip
-    """Take the columns of a stored run, of all tasks and of D, T, E and Total unless others are named.
+    """Take the columns of a stored run, of all tasks and of their headline metrics unless others are named.
 
     Raises:
         UsageError: a task or metric that the run does not have.
@@ -145,7 +143,7 @@ def side_of(
         missing = [one for one in metrics or () if one not in built]
         if missing:
             raise UsageError(f"{bench.task.name} has no metric {missing[0]!r}; {suggest(missing[0], built)}")
-        wanted = list(metrics or [one for one in METRICS if one in built])
+        wanted = list(metrics or headline(built))
         planned = {one for one in wanted if set(built[one][1].needs) & set(DIMENSIONS)}
         seen: set[tuple[str, Place]] = set()
         for one in run.columns(bench, wanted):
@@ -166,7 +164,7 @@ def side_of(
 
 
 def side_of_row(path: Path, name: str, *, metrics: Sequence[str] | None = None) -> Side:
-    """Take the columns of a published row: D, T, E and Total unless others are named.
+    """Take the columns of a published row: the headline metrics unless others are named.
 
     Raises:
         InputError: the file is no row.
@@ -183,7 +181,7 @@ def side_of_row(path: Path, name: str, *, metrics: Sequence[str] | None = None) 
         raise UsageError(f"{path} has no metric {unknown[0]!r}; {suggest(unknown[0], row.scores)}")
     found: list[Column] = []
     for series in series_of(row, registry):
-        if series.metric in (metrics or METRICS):
+        if series.metric in (metrics or headline(row.scores)):
             parts = {part: row.parts[one] for part, one in row.fingerprints[series.metric].parts.items()}
             place = Place(
                 row.task.name, series.metric, row.instrument.patient.name, series.reader, row.instrument.judge.name
@@ -381,4 +379,5 @@ def _needed(one: Difference, alpha: float) -> tuple[Power | None, str | None]:
 
 def _nothing(compared: Compared, columns: Sequence[Column]) -> bool:
     """Tell whether a metric has nothing to measure in a task, such as T without targets."""
-    return not compared.pairs and all(not column.holes for column in columns)
+    empty = not compared.pairs and all(not column.holes for column in columns)
+    return empty and all(_unusable(column, column.policy) for column in columns)

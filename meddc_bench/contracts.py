@@ -39,6 +39,7 @@ from meddc_bench.records import (
     Fact,
     History,
     Item,
+    Media,
     Reading,
     TraceStep,
     Turn,
@@ -120,10 +121,11 @@ class Context(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One chat message as a language model takes it."""
+    """One chat message as a language model takes it; `images`, where the policy takes any, follow its text."""
 
     role: Literal["system", "user", "assistant"]
     content: str
+    images: tuple[Media, ...] = ()
 
 
 Render = Callable[[], "tuple[Message, ...]"]
@@ -153,7 +155,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class PolicyView(_Rendered):
-    """What the doctor sees: the turns so far, the menu, the budgets and the phase. No case id, facts or references."""
+    """What the doctor sees: the turns so far, the menu, the budgets and the phase. No case id, facts or references.
+
+    Pictures come with a turn's `media`; their bytes are had from `Context.media`. To a policy that takes images the turns
+    and messages do not say in words what a picture shows.
+    """
 
     turns: tuple[Turn, ...]
     menu: tuple[MenuItem, ...]
@@ -195,7 +201,10 @@ class Generator(Protocol):
 
 
 class Policy(Protocol):
-    """The doctor. Optional: `start(view)` returns a per-rollout object with `act` and `finish`; `generator()` serves `own`."""
+    """The doctor. Optional: `start(view)` returns a per-rollout object with `act` and `finish`; `generator()` serves `own`.
+
+    One registered with `provides=("images",)` gets pictures, unless it has an attribute `images` that is false.
+    """
 
     def act(self, view: PolicyView) -> Reply | Awaitable[Reply]: ...
 
@@ -317,13 +326,14 @@ class JudgeView(_Rendered):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A judge's answer to one step."""
+    """A judge's answer to one step; `counts` of its work, by name, are added up over a run and shown beside its scores."""
 
     items: tuple[Item, ...] = ()
     edges: tuple[Edge, ...] = ()
     raw: str | None = None
     usage: Usage | None = None
     model: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Judge(Protocol):
@@ -336,7 +346,11 @@ class Judge(Protocol):
 
 
 class Unit(msgspec.Struct, frozen=True):
-    """What a metric sees of one case of one run: assignments by axis, how it ended, rounds, the action trace. No text."""
+    """What a metric sees of one case of one run: assignments by axis, how it ended, rounds, the action trace. No text.
+
+    Of a workup also how many test records the case has and how many of them were received, and the environment's marks
+    (`record:p5`, `gate:modality:caught`), turn by turn.
+    """
 
     assignments: Mapping[Axis, Assignment]
     ended: str
@@ -347,6 +361,7 @@ class Unit(msgspec.Struct, frozen=True):
     policy_failed: bool = False
     records_available: int = 0
     records_received: int = 0
+    marks: tuple[tuple[str, ...], ...] = ()
 
 
 Sums = Mapping[str, "np.ndarray"]
@@ -359,6 +374,9 @@ class Metric(Protocol):
     `aggregate` takes arrays of sums, of any one shape, and returns the array of values in `range`, NaN where undefined.
     `needs` names the axes that must be present; metrics whose `case` is the same
     may say so by an equal attribute `shares`. `over_repeats` is "mean" or "sum".
+
+    Optional: `join(repeats)` makes one mapping of those of all repeats of a case, which then stands in each of them;
+    `absent` says why no case may have a value; `pooled`, of a ratio, that over several judges it is taken of their sums.
     """
 
     @property
@@ -399,7 +417,7 @@ class Step:
 
 
 class Visit(Protocol):
-    """One consultation in progress."""
+    """One consultation in progress. `step` may be `async def` where it must wait, as for a library on another machine."""
 
     @property
     def menu(self) -> tuple[MenuItem, ...]: ...
@@ -408,11 +426,14 @@ class Visit(Protocol):
     @property
     def phase(self) -> str: ...
 
-    def step(self, action: Action, text: str) -> Step: ...
+    def step(self, action: Action, text: str) -> Step | Awaitable[Step]: ...
 
 
 class Environment(Protocol):
-    """Makes visits; deterministic for a case and a seed."""
+    """Makes visits; deterministic for a case and a seed.
+
+    Optional: `media(sha256)` returns the bytes of a picture that the environment itself brings, None of any other.
+    """
 
     def reset(self, case: Case, seed: int) -> Visit: ...
 
@@ -436,10 +457,33 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A part of an imported file that could not be used: where, and a message fit for the screen."""
+    """A part of an imported file that could not be used: where, and a message fit for the screen.
+
+    A `defect` is the file's. What was `excluded` was left out on purpose, for a `reason` in words that many rows share,
+    which are counted. A `note` says what a person should know of the file as a whole.
+    """
 
     where: str
     message: str
+    kind: Literal["defect", "excluded", "note"] = "defect"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an importer says of the data it reads, for the card of the task it makes: its attribute `about`, if it has one.
+
+    `decide` are the questions only a person can answer; of a `private` task no case text leaves a run.
+    An importer that gives all its cases before the first history says `cases_first`.
+    """
+
+    title: str
+    origin: str
+    licence: str
+    split: str = ""
+    private: bool = False
+    decide: tuple[str, ...] = ()
+    cases_first: bool = False
 
 
 class Importer(Protocol):
@@ -456,7 +500,8 @@ class Register(Protocol):
     """Registers a factory under a name. `factory` and `options` may be "module:name" strings, imported when needed.
 
     `revision` names the behaviour (default: the distribution's version); bump it when results change. `provides` lists
-    what an adapter can do beside its one method: judge steps, "generator", "images".
+    what an adapter can do beside its one method: judge steps, "generator", "images". `languages` lists the languages of
+    the tasks it can work on ("zh", "en"); without any it takes all, and a run on a task of another language is refused.
     """
 
     def __call__(
@@ -467,6 +512,7 @@ class Register(Protocol):
         *,
         revision: str | None = None,
         provides: Sequence[str] = (),
+        languages: Sequence[str] = (),
     ) -> None: ...
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from meddc_bench.contracts import Budget, Message
 from meddc_bench.llm.session import Prices
 from meddc_bench.orchestrator import FINAL
-from meddc_bench.pipeline.judge import axis_references, judge_messages
+from meddc_bench.pipeline.judge import axis_references, judge_messages, reading_step
 from meddc_bench.pipeline.read import reader_messages
 from meddc_bench.pipeline.rollout import PatientPrompt, Transcript
 from meddc_bench.plan import Job, TaskBench
@@ -163,10 +163,20 @@ def _rolled_out(
 ) -> Iterator[_Call]:
     transcript = Transcript(bench.task, {"questions": Budget(case.turn_budget, case.turn_budget)})
     prompt = PatientPrompt(bench.task, case)
-    for told in range(1, len(turns) + 1, 2):
-        yield from _one("policy", policy, transcript.messages(turns[:told], {}))
+    talk = (*turns, *_workup(bench, case, len(turns)))
+    for told in range(1, len(talk) + 1, 2):
+        yield from _one("policy", policy, transcript.messages(talk[:told], {}))
         if told < len(turns):
             yield from _one("patient", patient, prompt.messages(turns[: told + 1], _TURN))
+
+
+def _workup(bench: TaskBench, case: Case, index: int) -> Iterator[Turn]:
+    """Iterate over the turns of a workup, if the environment has one: its whole budget, and the check of the pictures."""
+    budget = bench.environment.get().reset(case, 0).budgets.get("workup")
+    for _ in range(budget.total + 1 if budget is not None else 0):
+        yield Turn(index=index, round=case.turn_budget, role="doctor", kind="question", text=_TURN)
+        yield Turn(index=index + 1, round=case.turn_budget, role="reporter", kind="report", text=_TURN)
+        index += 2
 
 
 def _judged(bench: TaskBench, case: Case, turns: tuple[Turn, ...], judge: Adapter, axis: str) -> Iterator[_Call]:
@@ -178,7 +188,7 @@ def _judged(bench: TaskBench, case: Case, turns: tuple[Turn, ...], judge: Adapte
     if not references:
         return
     steps: list[tuple[str, dict[str, Any]]] = [
-        ("cover_items", {"items": names, "references": references, "text": _TURN})
+        (reading_step(bench.task, found), {"items": names, "references": references, "text": _TURN})
     ]
     if axis == "trajectory":
         steps = [

@@ -181,13 +181,28 @@ def import_benches(
         first = f"; first: {found.faults[0].where}: {found.faults[0].message}" if found.faults else ""
         raise UsageError(f"no history with references in {', '.join(map(str, files))}{first}")
     base = task or load_task(shipped("tasks") / "meddc_record" / "task.yaml")
-    config: TaskFile = base.config.model_copy(update={"task": name, "title": f"导入的历史（{importer.name}）"})
     cases = tuple(found.cases[one] for one in sorted(found.cases))
+    more = {"task": name, "title": f"导入的历史（{importer.name}）", "language": _language(cases)}
+    config: TaskFile = base.config.model_copy(update=more)
     own = Task(config, cases, base.path)
     most = campaign.repeats or found.repeats
     policy = campaign.model_copy(update={"tasks": (name,), "policies": (), "repeats": most})
     bench = build_benches(policy, registry, [own], imported=True)[0]
     return ImportBench(bench, found, importer), found
+
+
+def _language(cases: Sequence[Case]) -> str:
+    """Return the one language of the cases, in which they are read and judged.
+
+    Raises:
+        UsageError: they have several.
+    """
+    languages = sorted({case.language for case in cases})
+    if len(languages) > 1:
+        raise UsageError(
+            f"the cases are in {', '.join(languages)}; a task has one language: take one, or import them as tasks"
+        )
+    return languages[0]
 
 
 def default_folder(importer: Adapter, options: Mapping[str, Any], campaign: Campaign, files: Sequence[Path]) -> Path:

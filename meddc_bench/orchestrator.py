@@ -215,7 +215,7 @@ class Orchestrator:
         async def make() -> History:
             rollout = Rollout(
                 bench.task, job.case, bench.environment.get(), job.patient.get(),
-                run_seed=bench.seed, repeat=job.repeat, caller=self._caller,
+                run_seed=bench.seed, repeat=job.repeat, caller=self._caller, images=job.policy.takes_images,
             )  # fmt: skip
             rollouts.append(rollout)
             return await roll_out(job.policy.get(), rollout, self._caller)
@@ -374,9 +374,11 @@ def head_of(history: History) -> Head:
     """Collect what scoring needs of a history."""
     trace = tuple(_trace_step(turn) for turn in history.turns if turn.role == "doctor")
     checks = Counter(check for note in history.notes.values() for check in note.checks)
+    marks = [note.marks for turn in history.turns if (note := history.notes.get(str(turn.index))) and note.marks]
     return Head(
         ended=history.ended, rounds=history.rounds, first_summary=history.first_summary, hash=history_hash(history),
         doctor_hash=doctor_hash(history), trace=trace, breaches=len(history.breaches), checks=dict(checks),
+        marks=tuple(marks),
     )  # fmt: skip
 
 

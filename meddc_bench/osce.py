@@ -103,6 +103,19 @@ class Finding(OsceModel):
     text: Words = Field(max_length=300)
 
 
+class PictureFile(OsceModel):
+    """The picture of a record: a file below the task's folder, and the digest of its bytes."""
+
+    file: str = Field(pattern=r"^[^\\]+\.(?:png|jpg|jpeg|webp)$", max_length=200)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+    @property
+    def type(self) -> str:
+        """The media type, by the file's name."""
+        suffix = self.file.rpartition(".")[2]
+        return f"image/{'jpeg' if suffix == 'jpg' else suffix}"
+
+
 class Panel(OsceModel):
     """A record that one examination or test yields: its findings, bound to the source they come from.
 
@@ -118,6 +131,7 @@ class Panel(OsceModel):
     view: str | None = None
     laterality: Literal["left", "right", "bilateral", "midline"] | None = None
     stain: str | None = None
+    picture: PictureFile | None = Field(default=None, exclude_if=lambda picture: picture is None)
     findings: tuple[Finding, ...] = Field(min_length=1)
 
     @property
@@ -156,6 +170,8 @@ class Workup(OsceModel):
     departments: tuple[Words, ...] = ()
     codes: tuple[DiseaseCode, ...] = ()
     provenance: str = ""
+    sources: tuple[Words, ...] = Field(default=(), exclude_if=lambda sources: not sources)
+    """Documents that the case was made from, by id or title: no search returns them."""
 
     @property
     def test_records(self) -> tuple[Panel, ...]:
@@ -270,9 +286,10 @@ def _too_long(text: str) -> bool:
 
 
 def _stated(loc: tuple[str | int, ...], text: str, names: Mapping[str, str]) -> Iterator[Fault]:
-    squashed = _short(text)
-    for name, short in names.items():
-        if short in squashed:
+    from meddc_bench.text import mentions
+
+    for name in names:
+        if mentions(text, name):
             yield Fault(loc, f"states the diagnosis {name!r}: describe what is found, name no disease of the answer")
 
 
@@ -316,6 +333,8 @@ def _panel_faults(loc: tuple[str | int, ...], panel: Panel, names: Mapping[str, 
         yield Fault((*loc, "anatomy"), "a pathology record must name where the specimen comes from")
     if panel.stain is not None and panel.category not in ("pathology", "laboratory"):
         yield Fault((*loc, "stain"), "only a specimen is stained")
+    if panel.picture is not None and not panel.pictured:
+        yield Fault((*loc, "picture"), "only an imaging or pathology record with modality and anatomy has a picture")
     if panel.category == "physical_examination" and panel.modality is not None:
         yield Fault((*loc, "modality"), "a physical examination has no modality")
 

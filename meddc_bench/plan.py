@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from meddc_bench import media
 from meddc_bench.campaign import Campaign, Role
 from meddc_bench.contracts import JUDGE_STEPS
 from meddc_bench.errors import UsageError, suggest
 from meddc_bench.fingerprint import derive_seed, digest
 from meddc_bench.prompts import prompts_for
 from meddc_bench.records import DIMENSIONS, Axis, Case
-from meddc_bench.registry import RESERVED, Registry
-from meddc_bench.task import Instrument, Sampled, Task
+from meddc_bench.registry import KINDS, RESERVED, Registry
+from meddc_bench.task import Instrument, Sampled, Task, task_document
 from meddc_bench.wiring import Adapter
 
 CORE_REVISION = "2"
@@ -28,7 +29,8 @@ _CONDITIONS = RESERVED["reader"]
 
 
 JUDGE_TEMPLATES = ("judge_system", *(f"judge_{step}" for step in JUDGE_STEPS if step != "grade_diagnoses"))
-"""The prompts of the judge in this protocol."""
+"""The prompts of the judge, but for the one that only a protocol with graded diagnoses uses."""
+GRADED_TEMPLATES = (*JUDGE_TEMPLATES, "judge_grade_diagnoses")
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,12 @@ class TaskBench:
         config = self.task.config
         return prompts_for(config.templates, config.language, self.task.path.parent).digest(*names)
 
+    def judge_prompts(self) -> tuple[str, ...]:
+        """Return the digest of the judge's prompts; where diagnoses are graded, the name of that step comes after it."""
+        if self.task.config.protocol.diagnosis_step == "cover_items":
+            return (self.templates(*JUDGE_TEMPLATES),)
+        return self.templates(*GRADED_TEMPLATES), self.task.config.protocol.diagnosis_step
+
     def sampling(self, *steps: Sampled) -> dict[str, Any]:
         """Return the decoding of some roles or judge steps, as a part of ids and fingerprints."""
         given = self.task.config.protocol.decoding
@@ -196,7 +204,7 @@ class TaskBench:
         return digest(
             ["evidence", CORE_REVISION, self.seed, label, judge.identity, protocol.volunteered,
              protocol.empty_on_failure, protocol.top_k,
-             self.templates(*JUDGE_TEMPLATES), self.sampling(*JUDGE_STEPS)]
+             *self.judge_prompts(), self.sampling(*JUDGE_STEPS)]
         )  # fmt: skip
 
     @functools.cache  # noqa: B019
@@ -238,8 +246,16 @@ def build_benches(
         raise UsageError("no task: give --tasks, e.g. --tasks meddc (see `meddc-bench ls tasks`)")
     if not campaign.policies and not imported:
         raise UsageError("no policy: give --policy, e.g. --policy checklist (see `meddc-bench ls policies`)")
-    policies = [_adapter(registry, "policy", role) for role in campaign.policies]
-    return [_bench(campaign, registry, task, policies) for task in tasks]
+    pictures = _Pictures()
+    policies = [_adapter(registry, "policy", role, pictures) for role in campaign.policies]
+    pictures.benches = [_bench(campaign, registry, task, policies) for task in tasks]
+    environment = campaign.environment
+    if environment is not None and all(environment.name != one.environment.name for one in pictures.benches):
+        used = ", ".join(sorted({one.environment.name for one in pictures.benches}))
+        raise UsageError(
+            f"campaign, `environment`: no task of it has the environment {environment.name!r}, only {used}"
+        )
+    return pictures.benches
 
 
 def with_choices(task: Task, campaign: Campaign) -> Task:
@@ -248,7 +264,7 @@ def with_choices(task: Task, campaign: Campaign) -> Task:
     if not chosen:
         return task
     protocol = task.config.protocol.model_copy(update=chosen)
-    return Task(task.config.model_copy(update={"protocol": protocol}), task.cases, task.path, task.sources)
+    return Task(task.config.model_copy(update={"protocol": protocol}), task.cases, task.path, task.sources, task.media)
 
 
 def _bench(campaign: Campaign, registry: Registry, task: Task, policies: list[Adapter]) -> TaskBench:
@@ -263,14 +279,73 @@ def _bench(campaign: Campaign, registry: Registry, task: Task, policies: list[Ad
             conditions.append(Condition("own"))
         elif role.name not in _CONDITIONS:
             conditions.append(Condition(role.label, _adapter(registry, "reader", role)))
-    limit = task.config.protocol.max_turn_chars
-    environment = Adapter(registry, "environment", task.config.environment, "environment", {"max_turn_chars": limit})
+    measuring = [_adapter(registry, "judge", role) for role in judges]
+    _check_judges(measuring, task)
+    asked = [_adapter(registry, "patient", role) for role in patients]
+    _check_languages(registry, task, [*policies, *asked, *(one.reader for one in conditions if one.reader), *measuring])
     return TaskBench(
-        task, campaign.seed, environment, policies,
-        [_adapter(registry, "patient", role) for role in patients], conditions,
-        [_adapter(registry, "judge", role) for role in judges],
-        campaign.repeats or task.config.repeats, campaign.asks, campaign.limit,
+        task, campaign.seed, _environment(campaign, registry, task), policies,
+        asked, conditions,
+        measuring, campaign.repeats or task.config.repeats, campaign.asks, campaign.limit,
     )  # fmt: skip
+
+
+def _environment(campaign: Campaign, registry: Registry, task: Task) -> Adapter:
+    """Configure the task's environment: by the task's options, over which the campaign's go."""
+    spec, chosen = task.config.environment, campaign.environment
+    options = {"max_turn_chars": task.config.protocol.max_turn_chars, **spec.options}
+    try:
+        found = Adapter(registry, "environment", spec.name, "environment", options)
+    except UsageError as error:
+        raise task_document(task.path).error(str(error), "environment") from None
+    if chosen is None or chosen.name != spec.name or not chosen.options:
+        return found
+    try:
+        return Adapter(registry, "environment", spec.name, "environment", {**options, **chosen.options})
+    except UsageError as error:
+        raise UsageError(f"campaign, `environment`: {error}") from None
+
+
+class _Pictures:
+    """Finds the bytes of a picture by its digest: one of the tasks' cases, or one that their environments bring."""
+
+    def __init__(self) -> None:
+        self.benches: list[TaskBench] = []
+
+    def __call__(self, sha256: str) -> bytes:
+        for bench in self.benches:
+            if sha256 in bench.task.media:
+                return media.read(bench.task.media[sha256], sha256)
+            brings = getattr(bench.environment.get(), "media", None)
+            found: bytes | None = brings(sha256) if brings is not None else None
+            if found is not None:
+                return found
+        raise UsageError(f"no task of this run has a picture with the sha256 {sha256}")
+
+
+def _check_judges(judges: list[Adapter], task: Task) -> None:
+    """Refuse a judge that says what it provides and does not provide the task's step for diagnoses."""
+    step = task.config.protocol.diagnosis_step
+    for judge in judges:
+        provides = judge.registration.provides
+        if provides and step not in provides:
+            raise UsageError(
+                f"task {task.name} has its diagnoses judged by {step}, which the judge {judge.name!r} does not provide "
+                f"(it provides {', '.join(provides)}); name another one, --judge"
+            )
+
+
+def _check_languages(registry: Registry, task: Task, adapters: list[Adapter]) -> None:
+    """Refuse an adapter that declares its languages and not the task's."""
+    language = task.config.language
+    for one in adapters:
+        if not one.registration.speaks(language):
+            others = [entry.name for entry in registry.entries(one.kind) if language in entry.languages]
+            use = f"use --{one.kind} {' or '.join(others)}, or one" if others else f"name a --{one.kind}"
+            raise UsageError(
+                f"task {task.name} is in {language!r}, and {one.kind} {one.name!r} speaks only "
+                f"{', '.join(one.registration.languages)}; {use} that takes any language (`meddc-bench ls {KINDS[one.kind]}`)"
+            )
 
 
 def _instrument(campaign: Campaign, task: Task) -> Instrument | None:
@@ -293,5 +368,5 @@ def _as_role(spec: Any) -> Role:
     return Role(name=spec.name, label=spec.name.lower(), options=spec.options)
 
 
-def _adapter(registry: Registry, kind: str, role: Role) -> Adapter:
-    return Adapter(registry, kind, role.name, role.label, role.options)
+def _adapter(registry: Registry, kind: str, role: Role, pictures: Callable[[str], bytes] | None = None) -> Adapter:
+    return Adapter(registry, kind, role.name, role.label, role.options, media=pictures)

@@ -98,13 +98,17 @@ class Diagnosis(CaseModel):
 
 
 class Target(CaseModel):
-    """An information need: the reference question and the facts it should elicit. Only importance 3 is scored."""
+    """An information need: the reference question and the facts it should elicit. Only importance 3 is scored.
+
+    A `derived` target was made by a program from the facts of an imported case; no clinician wrote it.
+    """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_-]{0,15}$")
     question: Words = Field(min_length=2, max_length=200)
     facts: tuple[str, ...] = ()
     inquiry_type: InquiryType
     importance: int = Field(ge=1, le=3)
+    derived: bool = Field(default=False, exclude_if=lambda derived: not derived)
 
 
 class References(CaseModel):
@@ -130,7 +134,7 @@ class Case(CaseModel):
     targets: tuple[Target, ...] = ()
     turn_budget: int = Field(ge=1, le=50)
     references: References = References()
-    workup: Workup | None = Field(None, exclude_if=lambda workup: workup is None)
+    workup: Workup | None = Field(default=None, exclude_if=lambda workup: workup is None)
     provenance: str = ""
     licence: str = ""
 
@@ -186,11 +190,16 @@ class Action(Record, frozen=True):
 
 
 class Media(Record, frozen=True):
-    """An image or file of a turn, by content hash."""
+    """A picture of a turn, by content hash.
+
+    `label` announces it to who sees it; `description` stands for it where there is nothing but text, and says what kind
+    of picture it is, never what is found on it.
+    """
 
     sha256: str
     type: str
     description: str = ""
+    label: str = ""
 
 
 class Turn(Record, frozen=True):
@@ -316,7 +325,8 @@ class Edge(Record, frozen=True):
 class Evidence(Record, frozen=True):
     """What a judge proposed on one axis, and the reference ids it was asked about.
 
-    `steps` records, for a step that had to fall back, the fallback used; `raw` the judge's raw replies by step.
+    `steps` records, for a step that had to fall back, the fallback used; `raw` the judge's raw replies by step; `counts`
+    what the judge counted of its own work, as how often an ontology knew both names.
     """
 
     axis: Axis
@@ -327,6 +337,7 @@ class Evidence(Record, frozen=True):
     steps: dict[str, str] = {}
     raw: dict[str, str] = {}
     model: str | None = None
+    counts: dict[str, int] = {}
 
 
 Level = Literal["full", "core", "partial"]

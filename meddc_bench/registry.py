@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
@@ -19,7 +20,8 @@ from typing import Any
 import pluggy
 
 from meddc_bench import contracts
-from meddc_bench.contracts import PROJECT, Options
+from meddc_bench.contracts import API_VERSION, PROJECT, Options
+from meddc_bench.deprecation import Deprecated, collected
 from meddc_bench.errors import PluginError, UsageError, suggest
 from meddc_bench.records import CONDITIONS
 
@@ -53,6 +55,11 @@ class Registration:
     plugin: str
     distribution: str
     version: str
+    languages: tuple[str, ...] = ()
+
+    def speaks(self, language: str) -> bool:
+        """Say whether it can work on tasks of a language; one that declares none takes all."""
+        return not self.languages or language in self.languages
 
     def load_factory(self) -> Callable[..., Any]:
         """Import the factory."""
@@ -71,12 +78,13 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """An entry point and how loading it went; `problem` is None when it went well."""
+    """An entry point and how loading it went; `problem` is None when it went well, `warnings` do not stop it."""
 
     name: str
     distribution: str
     version: str
     problem: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass
@@ -110,17 +118,20 @@ class Registry:
     def _load_plugin(self, point: EntryPoint) -> None:
         distribution, version = _distribution(point)
         staged: list[Registration] = []
-        try:
-            module = point.load()
-            self._call_hooks(module, point.name, distribution, version, staged)
-        except (Exception, SystemExit) as error:  # a stranger's code: whatever it raises is reported, never fatal
-            problem = f"{type(error).__name__}: {error}"
-            self.plugins.append(Plugin(point.name, distribution, version, problem))
-            return
+        with collected() as warned:
+            try:
+                module = point.load()
+                _check_api(module, point.name)
+                self._call_hooks(module, point.name, distribution, version, staged)
+            except (Exception, SystemExit) as error:  # a stranger's code: whatever it raises is reported, never fatal
+                problem = f"{type(error).__name__}: {error}"
+                self.plugins.append(Plugin(point.name, distribution, version, problem))
+                return
         problems = [found for entry in staged if (found := self._add(entry)) is not None]
         if not staged:
             problems = ["registers nothing: no function is marked with @hookimpl"]
-        self.plugins.append(Plugin(point.name, distribution, version, "; ".join(problems) or None))
+        problem = "; ".join(problems)
+        self.plugins.append(Plugin(point.name, distribution, version, problem or None, tuple(dict.fromkeys(warned))))
 
     def _call_hooks(
         self, module: Any, plugin: str, distribution: str, version: str, staged: list[Registration]
@@ -138,13 +149,18 @@ class Registry:
                 *,
                 revision: str | None = None,
                 provides: Sequence[str] = (),
+                languages: Sequence[str] = (),
                 kind: str = kind,
             ) -> None:
                 if not isinstance(name, str) or not _NAME.fullmatch(name):
                     raise PluginError(plugin, f"{kind} name {name!r} is not 1 to 64 of A-Z a-z 0-9 . _ -")
                 if name.lower() in RESERVED.get(kind, ()):
                     raise PluginError(plugin, f"{kind} name {name!r} is reserved")
-                known = (revision or version, tuple(provides), plugin, distribution, version)
+                if isinstance(languages, str):
+                    raise PluginError(
+                        plugin, f"{kind} {name!r}: languages={languages!r}, expected a list: [{languages!r}]"
+                    )
+                known = (revision or version, tuple(provides), plugin, distribution, version, tuple(languages))
                 staged.append(Registration(kind, name, factory, options, *known))
 
             getattr(manager.hook, f"register_{plural}")(register=register)
@@ -183,14 +199,35 @@ class Registry:
         Raises:
             PluginError: the package cannot be found or has no such folder.
         """
-        return [_folder(entry) for entry in self.entries("task")]
+        return [task_folder(entry) for entry in self.entries("task")]
 
     def _broken(self) -> str:
         broken = [plugin.name for plugin in self.plugins if plugin.problem]
         return f" (plugins with problems: {', '.join(broken)}; see `meddc-bench plugins doctor`)" if broken else ""
 
 
-def _folder(entry: Registration) -> Path:
+def _check_api(module: Any, plugin: str) -> None:
+    """Refuse a plugin made for another major version of the plugin API; one that does not say is taken as of this one."""
+    made_for = getattr(module, "MEDDC_BENCH_API", None)
+    if made_for is None:
+        words = (
+            "does not say for which version of the plugin API it was made: write MEDDC_BENCH_API = 1 beside its hooks"
+        )
+        warnings.warn(words, Deprecated, stacklevel=2)
+    elif made_for != API_VERSION:
+        raise PluginError(
+            plugin,
+            f"was made for version {made_for} of the plugin API, this program has version {API_VERSION}; "
+            f"install a version of the plugin made for {API_VERSION}, or the meddc-bench that it was made for",
+        )
+
+
+def task_folder(entry: Registration) -> Path:
+    """Return the folder of tasks that a plugin registered as "package:folder".
+
+    Raises:
+        PluginError: the package cannot be found or has no such folder.
+    """
     package, _, name = str(entry.factory).partition(":")
     try:
         spec = importlib.util.find_spec(package)

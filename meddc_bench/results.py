@@ -13,7 +13,7 @@ from meddc_bench.contracts import JUDGE_STEPS, Metric
 from meddc_bench.fingerprint import digest
 from meddc_bench.panel import panels, shared_models
 from meddc_bench.pipeline.score import Cell, Column, Statistics, column
-from meddc_bench.plan import CORE_REVISION, JUDGE_TEMPLATES, TaskBench
+from meddc_bench.plan import CORE_REVISION, TaskBench
 from meddc_bench.records import DIMENSIONS, MEASURED, Axis
 from meddc_bench.registry import Registry
 from meddc_bench.scorer import Measured, Row, Scorer, no_collection, rows, together
@@ -46,10 +46,14 @@ def _results(
             for group in together(rows(bench))
             for row, units in zip(group, scorer.of_rows(group, histories_only=not metrics), strict=True)
         ]
+        built = {name: metric for name, (_, metric) in metrics.items()}
         tasks[bench.task.name] = {
             "cases": len(bench.cases), "repeats": bench.repeats, "protocol": bench.task.config.protocol.model_dump(),
-            "rows": lines, "panels": panels(lines), "shared_models": shared_models(bench),
+            "rows": lines, "panels": panels(lines, built), "shared_models": shared_models(bench),
         }  # fmt: skip
+        derived = sum(target.derived for case in bench.cases for target in case.scored_targets)
+        if derived:  # T rests on targets that no clinician wrote
+            tasks[bench.task.name]["derived_targets"] = derived
     return {"format": FORMAT, "complete": complete, "tasks": tasks}
 
 
@@ -81,6 +85,8 @@ def _row(
         "fallbacks": dict(sorted(_fallbacks(units).items())),
         "metrics": {}, "fingerprints": {},
     }  # fmt: skip
+    if counted := _counts(units):
+        out["judge_counts"] = dict(sorted(counted.items()))
     whole = [one.cell for one in units] if all(one.cell.outcome in MEASURED for one in units) else None
     known: dict[object, Statistics] = {}
     for name, (adapter, metric) in metrics.items():
@@ -103,7 +109,7 @@ def _guarded(
 ) -> Column:
     """Compute a column; a metric that breaks its contract loses its own column and no other."""
     try:
-        return column(metric, cells, scorer.references, known)
+        return column(metric, cells, scorer.references, known, scorer.records)
     except (Exception, SystemExit) as error:  # a plugin's defect, recorded as the column's reason
         reason = f"the metric {name} failed: {type(error).__name__}: {one_line(str(error))}"
         return Column((), (), None, None, 0, len(cells), None, reason)
@@ -133,7 +139,7 @@ def fingerprint(bench: TaskBench, row: Row, adapter: Adapter, metric: Metric) ->
         "decoding": bench.sampling("patient"),
     }  # fmt: skip
     if metric.needs:
-        judged = bench.templates(*JUDGE_TEMPLATES), bench.sampling(*JUDGE_STEPS)
+        judged = *bench.judge_prompts(), bench.sampling(*JUDGE_STEPS)
         parts["judge"] = [row.judge.identity, protocol.empty_on_failure, *judged]
         parts["references"] = [[bench.axis_digest(axis, case.id) for axis in metric.needs] for case in bench.cases]
     if "trajectory" in metric.needs:
@@ -178,6 +184,15 @@ def _excluded(units: Iterable[Measured]) -> Counter[str]:
 
 def _fallbacks(units: Iterable[Measured]) -> Counter[str]:
     return Counter(f"{step}: {how.split(':')[0]}" for one in units for step, how in one.fallbacks)
+
+
+def _counts(units: Iterable[Measured]) -> Counter[str]:
+    """Add up what the judges counted of their own work."""
+    found: Counter[str] = Counter()
+    for one in units:
+        for name, count in one.counts:
+            found[name] += count
+    return found
 
 
 def _plain(found: Column, metric: Metric) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from meddc_bench import checked
 from meddc_bench.campaign import HOW, Campaign
 from meddc_bench.errors import InputError, StoreError, UsageError
 from meddc_bench.fingerprint import digest
@@ -35,6 +36,7 @@ from meddc_bench.scorer import Measured, Row, Scorer, rows
 from meddc_bench.store import RECORDS, Keys, Store, pretty, save, save_lines
 from meddc_bench.task import Task, TaskIndex
 from meddc_bench.text import safe_name
+from meddc_bench.wiring import Adapter
 
 MANIFEST, RESULTS, HISTORIES = "manifest.json", "results.json", "histories.jsonl"
 
@@ -217,14 +219,21 @@ def _shown(bench: TaskBench) -> list[Any]:
 
 def _manifest(campaign: Campaign, benches: list[TaskBench], registry: Registry, command: str) -> dict[str, Any]:
     adapters: dict[str, Any] = {}
+    checks: dict[str, Any] = {}
     for bench in benches:
+        readers = [condition.reader for condition in bench.conditions if condition.reader is not None]
         for adapter in (*bench.policies, *bench.patients, *bench.judges):
             adapters[f"{adapter.kind}:{adapter.label}"] = adapter.identity
         for condition in bench.conditions:
             adapters[f"reader:{condition.label}"] = condition.identity
+        for one in (*bench.policies, *bench.patients, *readers, *bench.judges, bench.environment):
+            if isinstance(one, Adapter):
+                checks[f"{one.kind}:{one.label}"] = checked.said(one.registration)
+        for name in bench.task.config.metrics:
+            checks[f"metric:{name}"] = checked.said(registry.get("metric", name))
     return {
         "format": 1, "program": version("meddc-bench"), "python": platform.python_version(), "platform": sys.platform,
-        "command": command, "campaign": campaign.model_dump(mode="json"), "adapters": adapters,
+        "command": command, "campaign": campaign.model_dump(mode="json"), "adapters": adapters, "checked": checks,
         "plugins": {plugin.name: f"{plugin.distribution} {plugin.version}" for plugin in registry.plugins},
         "tasks": {
             bench.task.name: {"cases": len(bench.cases), "cases_digest": bench.task.cases_digest} for bench in benches
@@ -287,7 +296,11 @@ def _sample(bench: TaskBench, row: Row, measured: Measured) -> dict[str, Any]:
         out["axes"][axis] = {
             "tp": assignment.tp, "fp": assignment.fp, "fn": assignment.fn,
             "matched": [
-                [texts.get(one.prediction, ""), names.get(one.reference, ""), one.round] for one in assignment.pairs
+                [
+                    texts.get(one.prediction, ""), names.get(one.reference, ""), one.round,
+                    *([one.level] if one.level else []),
+                ]
+                for one in assignment.pairs
             ],
             "unmatched_predictions": [texts.get(one, "") for one in assignment.unmatched_predictions],
             "unmatched_references": [names.get(one, "") for one in assignment.unmatched_references],

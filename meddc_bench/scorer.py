@@ -7,7 +7,7 @@ import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from typing import cast
 
 import msgspec
@@ -23,6 +23,8 @@ from meddc_bench.store import Entry, Head, Store
 from meddc_bench.wiring import Adapter
 
 NOT_DONE = "not done yet"
+WITHHELD = "withheld"
+"""The mark of a visit whose test records were held back: there was none to receive."""
 
 
 class _Item(Record, frozen=True):
@@ -46,6 +48,7 @@ class _Brief(Record, frozen=True):
     edges: tuple[_Edge, ...] = ()
     volunteered: tuple[str, ...] = ()
     steps: dict[str, str] = {}  # noqa: RUF012 - a struct copies its defaults
+    counts: dict[str, int] = {}  # noqa: RUF012
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,8 @@ class Row:
 class Measured(msgspec.Struct, frozen=True):
     """A unit of a row with what it was computed from; `cell.unit` is None where it was not measured.
 
-    `fallbacks` are the judge's steps that had to fall back, and how; `evidence` is there where texts were asked for.
+    `fallbacks` are the judge's steps that had to fall back, and how, `counts` what judges counted of their own work;
+    `evidence` is there where texts were asked for.
     """
 
     case: Case
@@ -71,12 +75,13 @@ class Measured(msgspec.Struct, frozen=True):
     head: Head | None
     assignments: Mapping[Axis, Assignment]
     fallbacks: Sequence[tuple[str, str]] = ()
+    counts: Sequence[tuple[str, int]] = ()
     evidence: Mapping[Axis, Evidence] = {}
     cut_at: int | None = None
 
 
 class _Matched(msgspec.Struct, frozen=True):
-    """An axis of a unit: its assignment, the judge's fallbacks, and the evidence where it came with texts.
+    """An axis of a unit: its assignment, the judge's fallbacks and counts, and the evidence where it came with texts.
 
     Evidence without texts is let go as soon as it is matched: there is too much of it to keep. Where the axis is
     missing, `failed` is the outcome and the reason.
@@ -84,6 +89,7 @@ class _Matched(msgspec.Struct, frozen=True):
 
     assignment: Assignment | None
     steps: Mapping[str, str] = {}
+    counts: Mapping[str, int] = {}
     evidence: Evidence | None = None
     failed: tuple[str, str | None] | None = None
 
@@ -130,6 +136,10 @@ class Scorer:
             case.id: {axis: len(axis_references(case, axis)) for axis in self._axes(case)} for case in bench.cases
         }
 
+        self._records = {case.id: _record_marks(case) for case in bench.cases}
+        self.records = {case_id: len(marks) for case_id, marks in self._records.items()}
+        """The number of test records of each case: what a workup can receive."""
+
         self.axes = frozenset(axis for counts in self.references.values() for axis in counts)
 
     def _axes(self, case: Case) -> tuple[Axis, ...]:
@@ -163,6 +173,11 @@ class Scorer:
         outcome, head = entry.outcome, entry.head
         if outcome == "policy_failed":
             unit = failed_unit(self.references[case.id], head.rounds if head else 0)
+            if head is not None:
+                available, got, marks = self._workup(case, head)
+                unit = msgspec.structs.replace(
+                    unit, trace=head.trace, records_available=available, records_received=got, marks=marks
+                )
             cell = Cell(case.id, repeat, outcome, unit, entry.reason)
             return [Measured(case, repeat, cell, head, unit.assignments)] * len(rows)
         if outcome != "scored" or head is None or histories_only:
@@ -196,6 +211,7 @@ class Scorer:
         """Put a unit together; `trajectories` are those of this history that are matched already, by judge and ask."""
         assignments: dict[Axis, Assignment] = {}
         fallbacks: list[tuple[str, str]] = []
+        counts: list[tuple[str, int]] = []
         evidence: dict[Axis, Evidence] = {}
         failed, cut_at = None, None
         found = self._trajectory(row, case, history_id, head, trajectories)
@@ -212,12 +228,24 @@ class Scorer:
             assignments[axis] = one.assignment
             if one.steps:
                 fallbacks.extend(one.steps.items())
+            if one.counts:
+                counts.extend(one.counts.items())
             if one.evidence is not None:
                 evidence[axis] = one.evidence
         outcome, reason = failed or (("scored", None) if read else self._failure(reading_id))
-        unit = Unit(assignments, head.ended, head.rounds, head.first_summary, case.turn_budget, head.trace)
+        workup = self._workup(case, head)
+        unit = Unit(
+            assignments, head.ended, head.rounds, head.first_summary, case.turn_budget, head.trace, False, *workup
+        )
         cell = Cell(case.id, repeat, outcome, unit, reason)
-        return Measured(case, repeat, cell, head, assignments, fallbacks, evidence, cut_at)
+        return Measured(case, repeat, cell, head, assignments, fallbacks, counts, evidence, cut_at)
+
+    def _workup(self, case: Case, head: Head) -> tuple[int, int, tuple[tuple[str, ...], ...]]:
+        """Return how many test records there were to receive, how many were received, and the marks of the turns."""
+        known = self._records[case.id]
+        if any(WITHHELD in turn for turn in head.marks):
+            known = frozenset()
+        return len(known), received(known, head.marks), head.marks
 
     def _trajectory(
         self, row: Row, case: Case, history_id: str, head: Head, known: dict[tuple[str, int], _Matched]
@@ -243,13 +271,13 @@ class Scorer:
         if evidence is None:
             return _Matched(None, failed=self._failure(record_id))
         if self._texts:
-            return _Matched(assign(evidence, head.first_summary), evidence.steps, evidence)
+            return _Matched(assign(evidence, head.first_summary), evidence.steps, evidence.counts, evidence)
         if evidence.axis == "trajectory":
-            return _Matched(assign(evidence, head.first_summary, lists=False), evidence.steps)
+            return _Matched(assign(evidence, head.first_summary, lists=False), evidence.steps, evidence.counts)
         return _Matched(
             _few(evidence.axis, evidence.items, evidence.references, evidence.edges, evidence.volunteered),
-            evidence.steps,
-        )
+            evidence.steps, evidence.counts,
+        )  # fmt: skip
 
     def _cut_at(self, condition: Condition, reading_id: str) -> int | None:
         head = None if condition.label == "emitted" else self._store.entry(reading_id).head
@@ -261,6 +289,19 @@ class Scorer:
             return "infra_failed", NOT_DONE
         entry = self._store.entry(record_id)
         return entry.outcome, entry.reason
+
+
+def received(known: frozenset[str], marks: Iterable[Sequence[str]]) -> int:
+    """Count the known marks among those of all turns, each once: the test records that reached the policy.
+
+    >>> received(frozenset({"record:p5", "record:p6"}), [("record:p5", "record:p7"), ("examined:p1",), ("record:p5",)])
+    1
+    """
+    return len(known.intersection(chain.from_iterable(marks))) if known else 0
+
+
+def _record_marks(case: Case) -> frozenset[str]:
+    return frozenset(f"record:{panel.id}" for panel in case.workup.test_records) if case.workup else frozenset()
 
 
 @lru_cache(maxsize=4096)

@@ -21,7 +21,7 @@ from meddc_bench.contracts import Metric
 from meddc_bench.errors import InputError, StoreError, UsageError
 from meddc_bench.fingerprint import digest
 from meddc_bench.imports import import_benches
-from meddc_bench.pipeline.score import Cell
+from meddc_bench.pipeline.score import Cell, statistics, without
 from meddc_bench.plan import Condition, TaskBench
 from meddc_bench.records import MEASURED, Axis
 from meddc_bench.registry import Registry
@@ -190,8 +190,7 @@ class _Units:
         key = getattr(metric, "shares", None) if self._whole else None
         found = None if key is None else self.known.get(key)
         if found is None:
-            case = metric.case
-            found = [None if cell.unit is None else case(cell.unit) for cell in cells]
+            found = statistics(metric, cells)
             if key is not None:
                 self.known[key] = found
         return found
@@ -216,7 +215,7 @@ def _column(
         reader = row.condition.label if any(axis != "trajectory" for axis in axes) else None
         series = _series(row, name, metric, reader, units, cells, found, names)
     else:
-        reason = next(iter(lost), "no case has references for it")
+        reason = next(iter(lost), without(metric))
     measured = len(found) - found.count(None)
     return StoredColumn(
         bench.task.name, row, name, metric.unit, metric.higher_is_better, series, reason,

@@ -8,14 +8,15 @@ tasks/meddc/group.yaml            group: meddc, tasks: [meddc_record, meddc_dial
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from meddc_bench import osce, yamlfile
+from meddc_bench import media, osce, yamlfile
 from meddc_bench.errors import InputError, UsageError, suggest
 from meddc_bench.fingerprint import digest
 from meddc_bench.records import Case, Decoding, JudgeStep
@@ -50,10 +51,16 @@ class Sampling(Config):
 
 
 Sampled = Literal["patient", "reader"] | JudgeStep
+DiagnosisStep = Literal["cover_items", "grade_diagnoses"]
+ScoredOn = Literal["reader", "emitted"]
 
 
 class Protocol(Config):
-    """The rules of measurement; every field is part of the fingerprint."""
+    """The rules of measurement; every field is part of the fingerprint.
+
+    `diagnosis_step` is what a judge is asked of the diagnoses: whether they are covered, or in which degree they are the
+    same. `scored_on` is the condition of the headline scores: the readers', or the policy's own diagnosis.
+    """
 
     name: Literal["meddc-1.0", "trustmed-1.0"] = "meddc-1.0"
     weights: Weights = Weights()
@@ -62,6 +69,8 @@ class Protocol(Config):
     empty_on_failure: bool = False
     top_k: int = Field(5, ge=1, le=50)
     max_turn_chars: int = Field(4000, ge=100)
+    diagnosis_step: DiagnosisStep = Field("cover_items", exclude_if=lambda step: step == "cover_items")
+    scored_on: ScoredOn = Field("reader", exclude_if=lambda condition: condition == "reader")
     decoding: dict[Sampled, Sampling] = {}
 
     def sampling(self, step: Sampled) -> Decoding:
@@ -74,6 +83,11 @@ class RoleSpec(Config):
 
     name: str
     options: dict[str, Any] = {}
+
+
+def named(given: Any) -> Any:
+    """Read a name alone as the plugin of that name without options."""
+    return {"name": given} if isinstance(given, str) else given
 
 
 class Instrument(Config):
@@ -109,7 +123,7 @@ class TaskFile(Config):
     language: str = "zh"
     licence: str = ""
     cases: str | tuple[str, ...] = "cases/*.yaml"
-    environment: str = "consultation"
+    environment: Annotated[RoleSpec, BeforeValidator(named)] = RoleSpec(name="consultation")
     patient_mode: Literal["auto", "record", "queue"] = "auto"
     protocol: Protocol = Protocol()
     repeats: int = Field(5, ge=1)
@@ -136,6 +150,8 @@ class Task:
     cases: tuple[Case, ...]
     path: Path
     sources: Mapping[str, Document] = field(default_factory=dict, repr=False, compare=False)
+    media: Mapping[str, Path] = field(default_factory=dict, repr=False, compare=False)
+    """The files of the cases' pictures, by the digest of their bytes."""
 
     @property
     def name(self) -> str:
@@ -194,8 +210,13 @@ class TaskIndex:
             self.listings[listing.name] = listing
 
     def resolve(self, wanted: str) -> list[Task]:
-        """Load the task or the group of tasks of a name or of a path to its file or folder."""
-        path = _as_path(wanted)
+        """Load the task or the group of tasks of a name or of a path to its file or folder.
+
+        A name that is known comes before a folder of that name.
+        """
+        known = wanted in self._hiding or wanted in self.listings
+        folder = bool(wanted) and not known and os.path.isdir(wanted)  # noqa: PTH112 - of a name too long it says no
+        path = _as_path(f"{wanted}/" if folder else wanted)
         if path is not None:
             listing = _head(path)
         elif wanted in self._hiding:
@@ -238,11 +259,13 @@ def load_task(path: Path) -> Task:
     config = yamlfile.validate(TaskFile, document)
     cases: dict[str, Case] = {}
     sources: dict[str, Document] = {}
+    pictures: dict[str, Path] = {}
     for case_document in _case_documents(document, config):
         filled = Document(osce.with_facts(case_document.data), case_document.path, case_document.marks)
         case = yamlfile.validate(Case, filled)
         _check_ids(case, case_document)
         _check_workup(case, case_document)
+        pictures.update(_pictures(case, case_document, path.parent))
         if case.id in cases:
             raise case_document.error(f"case {case.id!r} is also in {sources[case.id].path}", "id")
         if case.language != config.language:
@@ -250,7 +273,12 @@ def load_task(path: Path) -> Task:
         cases[case.id], sources[case.id] = case, case_document
     if not cases:
         raise document.error("no case file matches", "cases")
-    return Task(config, tuple(cases[one] for one in sorted(cases)), path, sources)
+    return Task(config, tuple(cases[one] for one in sorted(cases)), path, sources, pictures)
+
+
+def task_document(path: Path) -> Document:
+    """Read a task file with its includes once more, for an error that points into it."""
+    return _with_includes(path, ())
 
 
 def load_lock(folder: Path) -> InstrumentLock | None:
@@ -377,3 +405,19 @@ def _check_workup(case: Case, document: Document) -> None:
         errors[0].add_note(str(other))
     if errors:
         raise errors[0]
+
+
+def _pictures(case: Case, document: Document, folder: Path) -> Iterator[tuple[str, Path]]:
+    """Check the pictures of a case, and say where they are, by the digests of their bytes."""
+    for index, panel in enumerate(case.workup.profile if case.workup else ()):
+        if panel.picture is None:
+            continue
+        loc = ("workup", "profile", index, "picture")
+        path = folder / panel.picture.file
+        if Path(panel.picture.file).is_absolute() or ".." in Path(panel.picture.file).parts:
+            raise document.error(f"{panel.picture.file!r}: expected a file below the task's folder", *loc, "file")
+        try:
+            media.read(path, panel.picture.sha256)
+        except InputError as error:
+            raise document.error(f"case {case.id}, record {panel.id}: {path}: {error.message}", *loc) from None
+        yield panel.picture.sha256, path

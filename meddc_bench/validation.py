@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from meddc_bench.adapters import Caller
 from meddc_bench.contracts import Call, PolicyView, Reply, Unit
 from meddc_bench.environments.catalogue import catalogue_faults
@@ -20,9 +22,11 @@ from meddc_bench.records import Assignment, Axis, Case, Evidence, History, Readi
 from meddc_bench.registry import Registry
 from meddc_bench.results import build_metrics
 from meddc_bench.task import Task
-from meddc_bench.text import squash
+from meddc_bench.text import mentions, normalise, squash
 
 NEAR = 0.5
+_ROWS = 256
+_PLACEHOLDER = 30
 SOURCES = ("record", "dialogue", "imported")
 
 
@@ -33,6 +37,8 @@ class Finding:
     level: Literal["error", "warning"]
     where: str
     message: str
+    kind: str = ""
+    """What it is, in words that findings of the same kind share."""
 
 
 @dataclass(frozen=True)
@@ -53,38 +59,49 @@ def lint(task: Task) -> list[Finding]:
     found = [finding for case in task.cases for finding in _lint_case(task, case)]
     if not task.config.instruments:
         message = "has no instrument: the self-check is not run, and a run must name patient, reader and judge"
-        found.append(Finding("warning", str(task.path), message))
+        found.append(Finding("warning", str(task.path), message, "no instrument"))
     return found + list(_near_duplicates(task))
 
 
 def _lint_case(task: Task, case: Case) -> Iterator[Finding]:
     for key, index, text in _texts(case):
         for name in _leaked(case, text):
-            yield Finding("error", _where(task, case, key, index), f"names the diagnosis {name!r}")
+            yield Finding(
+                "error", _where(task, case, key, index), f"names the diagnosis {name!r}", "a text names the diagnosis"
+            )
     facts = {fact.id: fact for fact in case.facts}
     for index, target in enumerate(case.targets):
         where = _where(task, case, "targets", index)
         if not target.facts:
-            yield Finding("warning", where, f"target {target.id} names no fact: no answer can elicit it")
+            message = f"target {target.id} names no fact: no answer can elicit it"
+            yield Finding("warning", where, message, "a target names no fact")
         elif target.importance == 3 and all(facts[one].opening for one in target.facts):
-            yield Finding("warning", where, f"target {target.id} asks only what the opening already states")
+            message = f"target {target.id} asks only what the opening already states"
+            yield Finding("warning", where, message, "a target asks only what the opening states")
     if case.workup is not None:
         for fault in catalogue_faults(case.workup):
-            yield Finding("error", _where(task, case, "workup", *fault.loc), fault.message)
+            where = _where(task, case, "workup", *fault.loc)
+            yield Finding("error", where, fault.message, "a workup's finding is not in the catalogue")
     if not case.targets and case.workup is None:
-        yield Finding("warning", _where(task, case), "has no targets: T cannot be measured")
+        yield Finding("warning", _where(task, case), "has no targets: T cannot be measured", "a case without targets")
     if case.facts and not any(fact.denied for fact in case.facts):
-        yield Finding(
-            "warning", _where(task, case, "facts"), "has no denied fact: every negative answer would be `not recorded`"
-        )
+        message = "has no denied fact: every negative answer would be `not recorded`"
+        yield Finding("warning", _where(task, case, "facts"), message, "a case without a denied fact")
     if case.source not in SOURCES:
         message = f"source is {case.source!r}; expected record or dialogue (any other is treated as record)"
-        yield Finding("warning", _where(task, case, "source"), message)
-    if len(case.diagnoses) > 4:
-        yield Finding("warning", _where(task, case, "diagnoses"), "has more than four diagnoses")
+        yield Finding("warning", _where(task, case, "source"), message, "an unknown source")
+    most = task.config.protocol.top_k
+    if len(case.diagnoses) > most:
+        message = f"has more diagnoses than the {most} that a policy may give: D cannot reach 1"
+        yield Finding(
+            "warning", _where(task, case, "diagnoses"), message, "a case with more diagnoses than may be given"
+        )
+    elif len(case.diagnoses) > 4:
+        message = "has more than four diagnoses"
+        yield Finding("warning", _where(task, case, "diagnoses"), message, message)
     for key in ("provenance", "licence"):
         if not getattr(case, key):
-            yield Finding("warning", _where(task, case), f"{key} is missing")
+            yield Finding("warning", _where(task, case), f"{key} is missing", f"{key} is missing")
 
 
 def _texts(case: Case) -> Iterator[tuple[str, int | None, str]]:
@@ -96,26 +113,54 @@ def _texts(case: Case) -> Iterator[tuple[str, int | None, str]]:
 
 
 def _leaked(case: Case, text: str) -> Iterator[str]:
-    squashed = squash(text)
     for diagnosis in case.diagnoses:
         for name in (diagnosis.name, *diagnosis.synonyms):
-            if len(short := squash(name)) > 1 and short in squashed:
+            if mentions(text, name):
                 yield name
 
 
 def _near_duplicates(task: Task) -> Iterator[Finding]:
-    shingles = {case.id: _shingles("".join(fact.text for fact in case.facts) or case.context) for case in task.cases}
-    for index, one in enumerate(task.cases):
-        for other in task.cases[:index]:
-            a, b = shingles[one.id], shingles[other.id]
-            shared = len(a & b) / max(1, min(len(a), len(b)))
-            if shared >= NEAR:
-                yield Finding("error", _where(task, one), f"{shared:.0%} of it stands also in case {other.id}")
+    """Compare each case with those before it: a product of sparse matrices counts the shingles that two cases share."""
+    from scipy.sparse import csr_array
+
+    pieces = [_shingles(_told(case), case.language) for case in task.cases]
+    numbers: dict[str, int] = {}
+    columns = [numbers.setdefault(one, len(numbers)) for shingles in pieces for one in shingles]
+    sizes = np.array([len(one) for one in pieces])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    matrix = csr_array((np.ones(len(columns), np.int32), columns, starts), shape=(len(pieces), max(1, len(numbers))))
+    turned = matrix.T.tocsr()
+    for start in range(0, len(pieces), _ROWS):
+        shared = (matrix[start : start + _ROWS] @ turned).tocoo()
+        for row, other, count in sorted(zip(shared.row + start, shared.col, shared.data, strict=True)):
+            share = count / min(sizes[row], sizes[other])
+            if other < row and share >= NEAR:
+                one, before = task.cases[row], task.cases[other]
+                message = f"{share:.0%} of it stands also in case {before.id}"
+                yield Finding("error", _where(task, one), message, "half of a case stands also in another")
 
 
-def _shingles(text: str) -> frozenset[str]:
-    squashed = squash(text)
-    return frozenset(squashed[index : index + 4] for index in range(max(1, len(squashed) - 3)))
+def _told(case: Case) -> str:
+    """Give what tells a case from others: its facts but for the denials, whose wording is stock; without facts its context."""
+    told = "\n".join(fact.text for fact in case.facts if not fact.denied) or case.context
+    return told if case.facts or len(told) >= _PLACEHOLDER else ""
+
+
+def _shingles(text: str, language: str) -> frozenset[str]:
+    """Give the pieces of four characters of a Chinese text, of three words of any other."""
+    if language == "zh":
+        squashed = squash(text)
+        return (
+            frozenset(squashed[index : index + 4] for index in range(max(1, len(squashed) - 3)))
+            if squashed
+            else frozenset()
+        )
+    words = normalise(text).casefold().split()
+    return (
+        frozenset(" ".join(words[index : index + 3]) for index in range(max(1, len(words) - 2)))
+        if words
+        else frozenset()
+    )
 
 
 def _where(task: Task, case: Case, *loc: str | int | None) -> str:
@@ -164,7 +209,8 @@ async def _self_check(bench: TaskBench, registry: Registry) -> SelfCheck:
     asked = [await _units(bench, case, _AsksAll(case), caller) for case in bench.cases]
     silent = [await _units(bench, case, _Silent(), caller) for case in bench.cases]
     told = [await _reading_unit(bench, case, _all_facts(case), caller) for case in bench.cases]
-    perfect = [await _perfect(bench, case, caller) for case in bench.cases]
+    most = bench.task.config.protocol.top_k
+    perfect = [await _perfect(bench, case, caller) for case in bench.cases if len(case.diagnoses) <= most]
     e_values = [value for unit in (*asked, *silent) if (value := _value(bench, registry, "E", [unit])) is not None]
     return SelfCheck(
         asks_all_T=_value(bench, registry, "T", asked), references_D=_value(bench, registry, "D", perfect),

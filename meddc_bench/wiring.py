@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import SecretStr, ValidationError
@@ -14,11 +14,27 @@ from meddc_bench.errors import MedDDCError, PluginError, UsageError, suggest
 from meddc_bench.registry import Registration, Registry
 
 
+def secret_of_environment(label: str, env: str) -> SecretStr:
+    """Return a key from the environment.
+
+    Raises:
+        UsageError: it is not set.
+    """
+    value = os.environ.get(env)
+    if not value:
+        raise UsageError(f"{label}: the environment variable {env} is not set")
+    return SecretStr(value)
+
+
 class Adapter:
     """A configured adapter: its identity now, itself when first needed."""
 
-    def __init__(self, registry: Registry, kind: str, name: str, label: str, options: Mapping[str, Any]):
+    def __init__(
+        self, registry: Registry, kind: str, name: str, label: str, options: Mapping[str, Any], *,
+        secrets: Callable[[str, str], SecretStr] = secret_of_environment, media: Callable[[str], bytes] | None = None,
+    ):  # fmt: skip
         self.kind, self.name, self.label = kind, name, label
+        self._secrets, self._media = secrets, media
         self.registration: Registration = registry.get(kind, name)
         self._registry = registry
         self._options = _checked_options(self.registration, options)
@@ -43,6 +59,11 @@ class Adapter:
         return named if isinstance(named, str) else None
 
     @property
+    def takes_images(self) -> bool:
+        """Whether it gets pictures as images: it was registered so, and as configured it wants them."""
+        return "images" in self.registration.provides and bool(getattr(self.get(), "images", True))
+
+    @property
     def version(self) -> str:
         return self.registration.version
 
@@ -51,7 +72,9 @@ class Adapter:
         if self._built is None:
             factory = self.registration.load_factory()
             try:
-                self._built = factory(self._options, _Context(self._registry, self.label, self._parts))
+                self._built = factory(
+                    self._options, _Context(self._registry, self.label, self._parts, self._secrets, self._media)
+                )
             except MedDDCError:
                 raise
             except Exception as error:  # a plugin's own code
@@ -79,26 +102,35 @@ class Adapter:
 class _Context:
     """What a factory may use."""
 
-    def __init__(self, registry: Registry, label: str, parts: list[Adapter]):
-        self._registry, self._parts = registry, parts
+    def __init__(
+        self, registry: Registry, label: str, parts: list[Adapter], secrets: Callable[[str, str], SecretStr],
+        media: Callable[[str], bytes] | None,
+    ):  # fmt: skip
+        self._registry, self._parts, self._secrets, self._media = registry, parts, secrets, media
         self.label = label
 
     def secret(self, env: str) -> SecretStr:
         """Return a key from the environment; UsageError where it is not set."""
-        value = os.environ.get(env)
-        if not value:
-            raise UsageError(f"{self.label}: the environment variable {env} is not set")
-        return SecretStr(value)
+        return self._secrets(self.label, env)
 
     def build(self, kind: str, spec: Spec) -> Any:
         """Build another adapter, for ensembles and wrappers."""
-        part = Adapter(self._registry, kind, spec.name, self.label, spec.options)
+        part = Adapter(
+            self._registry, kind, spec.name, self.label, spec.options, secrets=self._secrets, media=self._media
+        )
         self._parts.append(part)
         return part.get()
 
     def media(self, sha256: str) -> bytes:
-        """Return the bytes of an image; no task of this version carries media."""
-        raise UsageError(f"no media with hash {sha256}")
+        """Return the bytes of a picture that a turn of the run came with.
+
+        Raises:
+            UsageError: there is none with this digest.
+            InputError: its file is gone, or another.
+        """
+        if self._media is None:
+            raise UsageError(f"{self.label}: no picture has the sha256 {sha256}; only policies get pictures")
+        return self._media(sha256)
 
 
 def _checked_options(entry: Registration, given: Mapping[str, Any]) -> Options:

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 
 from meddc_bench.audits.records import Histories, Over, Question, Setting
 from meddc_bench.errors import UsageError, suggest
+from meddc_bench.headline import headline
 from meddc_bench.plan import TaskBench
 from meddc_bench.records import DIMENSIONS
 from meddc_bench.results import build_metrics
 from meddc_bench.scorer import Row, Scorer
 from meddc_bench.stored import StoredColumn, StoredRun, differing
-
-METRICS: Mapping[Over, tuple[str, ...]] = {
-    "reader": ("D", "Total"), "view": ("D", "Total"), "judge": ("D", "T", "E", "Total"), "patient": ("D", "T", "E", "Total"),
-}  # fmt: skip
-"""What is audited where nothing is named; T and E have no reader."""
 
 FIXED = ("T", "E")
 
@@ -127,7 +123,9 @@ def _reads(reader: str, question: Question) -> bool:
 
 def _metrics(bench: TaskBench, needs: Mapping[str, frozenset[str]], question: Question) -> list[str]:
     if question.metrics is None:
-        found = [name for name in METRICS[question.over] if name in needs]
+        found = [
+            name for name in headline(needs) if question.over in ("judge", "patient") or "diagnosis" in needs[name]
+        ]
         if not found:
             raise UsageError(f"{bench.task.name}: name a metric with --metric; there is: {', '.join(needs)}")
         return found
@@ -136,7 +134,8 @@ def _metrics(bench: TaskBench, needs: Mapping[str, frozenset[str]], question: Qu
             raise UsageError(f"{bench.task.name} has no metric {name!r}; {suggest(name, needs)}")
         if question.over in ("reader", "view") and not needs[name] & {"diagnosis"}:
             raise UsageError(
-                f"{name} has no reader: it is the same whoever reads the history; audit D or Total, or over judges"
+                f"{name} has no reader: it is the same whoever reads the history; audit "
+                f"{' or '.join(one for one in headline(needs) if 'diagnosis' in needs[one])}, or over judges"
             )
     return list(question.metrics)
 

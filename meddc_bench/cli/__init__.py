@@ -23,11 +23,12 @@ VERBS = {
     "publish": "Make of a finished run a row that others can check.",
     "leaderboard": "Check rows, and build and show leaderboards.",
     "export": "Write a run or a row for Every Eval Ever, Hugging Face, Excel or Parquet.",
+    "import": "Make a task of cases and consultations that others have.",
     "ls": "List tasks, policies, patients, readers, judges, metrics or importers.",
     "show": "Show a case, a history, a template or a run's results.",
     "report": "Write the report of a run: tables and figures in one HTML file.",
     "validate": "Check tasks and campaigns.",
-    "plugins": "List plugins and what is wrong with any of them.",
+    "plugins": "List, make and check plugins, and say what is wrong with any of them.",
     "cache": "List or clear the kept replies of language models.",
     "info": "Print what a bug report needs.",
 }

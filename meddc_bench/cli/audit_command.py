@@ -39,7 +39,7 @@ def statistics_options(function: Any) -> Any:
     "--metric",
     multiple=True,
     metavar="NAME",
-    help="Metric; repeatable [default: D and Total; T and E too, not over readers].",
+    help="Metric; repeatable [default: D and Total, Acc, Strict and @50; T and E too, not over readers].",
 )
 @click.option("--over", type=click.Choice(_OVER), help="What differs between the scores [default: reader].")
 @click.option("--base", metavar="LABEL", help="What the others are compared with [default: emitted, or the first].")

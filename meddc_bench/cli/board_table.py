@@ -8,11 +8,10 @@ from rich.text import Text
 
 from meddc_bench.cli.table import console
 from meddc_bench.errors import UsageError, suggest
+from meddc_bench.headline import headline, leading
 from meddc_bench.publish.board import Board, BoardRow, Ranking
 from meddc_bench.publish.reported import ReportedTable
 from meddc_bench.text import clean
-
-_COLUMNS = ("D", "T", "E", "Total")
 
 
 def print_board(board: Board, metric: str | None) -> None:
@@ -21,7 +20,7 @@ def print_board(board: Board, metric: str | None) -> None:
     names = list(dict.fromkeys(one.metric for one in board.rankings))
     if metric is not None and names and metric not in names:
         raise UsageError(f"{board.task} is not ranked by {metric!r}; {suggest(metric, names)}")
-    chosen = metric or ("Total" if "Total" in names else next(iter(names), ""))
+    chosen = metric or next((name for name in leading(names) if name in names), next(iter(names), ""))
     rows = {one.row: one for one in board.rows}
     for ranking in board.rankings:
         if ranking.metric == chosen:
@@ -60,7 +59,8 @@ def plain_text(text: str) -> Text:
 
 
 def _scored(ranking: Ranking, rows: dict[str, BoardRow]) -> list[str]:
-    names = [name for name in _COLUMNS if any(name in rows[place.row].scores for place in ranking.places)]
+    there = {name for place in ranking.places for name, (mean, _) in rows[place.row].scores.items() if mean is not None}
+    names = list(headline(there))
     return names if ranking.metric in names else [*names, ranking.metric]
 
 

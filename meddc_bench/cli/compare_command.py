@@ -16,7 +16,9 @@ from meddc_bench.cli.audit_command import names, show, statistics_options
 @click.argument("first", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("second", metavar="[OTHER_RUN]", required=False, type=click.Path(path_type=Path))
 @click.option("-t", "--tasks", multiple=True, metavar="NAME", help="Only these tasks; repeatable.")
-@click.option("--metric", multiple=True, metavar="NAME", help="Metric; repeatable [default: D, T, E and Total].")
+@click.option(
+    "--metric", multiple=True, metavar="NAME", help="Metric; repeatable [default: D, T, E, Total; Acc, Strict and @50]."
+)
 @click.option(
     "--policy",
     "policy",

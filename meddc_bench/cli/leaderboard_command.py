@@ -84,7 +84,7 @@ def build_boards(folder: Path | None, include_path: tuple[str, ...]) -> int:
 
 @command.command("show")
 @click.argument("task")
-@click.option("--metric", help="Rank by this metric [default: Total, else the first].")
+@click.option("--metric", help="Rank by this metric [default: Total; Acc50 of a workup].")
 @click.option("--folder", type=click.Path(path_type=Path), help="Folder of boards [default: the shipped ones].")
 @click.option("--json", "as_json", is_flag=True, help="Print the board as JSON.")
 def show(task: str, metric: str | None, folder: Path | None, as_json: bool) -> int:
@@ -109,6 +109,7 @@ def lock(tasks: tuple[str, ...], include_path: tuple[str, ...]) -> int:
     """Write a task's instruments.lock.json: the fingerprints of its named instruments."""
     from meddc_bench.publish.files import written
     from meddc_bench.publish.instruments import lock_file, locked
+    from meddc_bench.publish.publish import check_targets
     from meddc_bench.registry import Registry
     from meddc_bench.run import task_index
     from meddc_bench.store import save
@@ -117,6 +118,7 @@ def lock(tasks: tuple[str, ...], include_path: tuple[str, ...]) -> int:
     index = task_index(include_path, registry)
     for name in tasks:
         for task in index.resolve(name):
+            check_targets([task])
             save(lock_file(task), written(locked(task, registry)))
             say(str(lock_file(task)))
     return 0

@@ -47,10 +47,14 @@ def _plugins(kind: str) -> list[tuple[str, str, str]]:
         if plugin.problem:
             say(f"warning: plugin {plugin.name} ({plugin.distribution}): {plugin.problem}", err=True)
     lines = [
-        (one.name, singular, f"{one.distribution} {one.version}, revision {one.revision}")
+        (one.name, singular, f"{one.distribution} {one.version}, revision {one.revision}{_spoken(one.languages)}")
         for one in registry.entries(singular)
     ]
     if singular == "reader":
         lines.append(("emitted", "built-in", "the policy's own terminal diagnosis"))
         lines.append(("own", "built-in", "the policy's generator under the common prompt"))
     return sorted(lines)
+
+
+def _spoken(languages: tuple[str, ...]) -> str:
+    return f", languages {', '.join(languages)}" if languages else ""

@@ -15,7 +15,11 @@ from meddc_bench.cli.screen import say
 @click.option("--policy", metavar="LABEL", help="One of the run's policies [default: all].")
 @click.option("--patient", metavar="LABEL", help="Which patient, where the run has several.")
 @click.option("--judge", metavar="LABEL", help="Which judge, where the run has several.")
-@click.option("--condition", metavar="LABEL", help="A reader, `own` or `emitted` [default: the run's reader].")
+@click.option(
+    "--condition",
+    metavar="LABEL",
+    help="A reader, `own` or `emitted` [default: the run's reader; `emitted` where the protocol scores it].",
+)
 @click.option("--name", "title", default="", metavar="TEXT", help="What the policy is to be called on a board.")
 @click.option("--by", default="", metavar="TEXT", help="Who publishes.")
 @click.option("--url", metavar="URL", help="Where the policy is described.")
@@ -40,12 +44,14 @@ def command(
     """
     from meddc_bench.publish.files import written
     from meddc_bench.publish.making import Said
-    from meddc_bench.publish.publish import NotPublishable, Wanted, publish, said
+    from meddc_bench.publish.publish import NotPublishable, Wanted, check_targets, publish, said
     from meddc_bench.store import save
     from meddc_bench.stored import open_run
 
     named: Said = said(title, by, url)
     with open_run(run_folder) as run:
+        if standard:
+            check_targets(bench.task for bench in run.benches if tasks in (None, bench.task.name))
         rows = list(publish(run, Wanted(tasks, policy, patient, judge, condition), named, again=recheck))
     if standard:
         for row in rows:

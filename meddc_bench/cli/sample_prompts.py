@@ -11,7 +11,11 @@ from meddc_bench.pipeline.rollout import PatientPrompt, Transcript
 from meddc_bench.records import Axis, Case, Item, Turn
 from meddc_bench.task import Task
 
-_OPEN = "您哪里不舒服，什么时候开始的？"
+_SAID = {
+    "zh": ("您哪里不舒服，什么时候开始的？", "不清楚。", "考虑{}。", "、"),
+    "en": ("What is the matter, and when did it begin?", "I don't know.", "Diagnosis: {}.", "; "),
+}
+"""A first question, an answer that knows nothing, and a summary, by language."""
 
 
 def messages(name: str, task: Task, case: Case) -> tuple[Message, ...]:
@@ -31,20 +35,27 @@ def messages(name: str, task: Task, case: Case) -> tuple[Message, ...]:
 def _asked(case: Case) -> tuple[Turn, ...]:
     """Ask the case's first targets, and answer with their facts."""
     facts = {fact.id: fact.text for fact in case.facts}
+    first, nothing, *_ = _said(case)
+    between = ". " if case.language == "en" else ""
     out: list[Turn] = []
     for round_, target in enumerate(case.scored_targets[:2], 1):
-        told = "".join(facts[one] for one in target.facts) or "不清楚。"
+        told = between.join(facts[one] for one in target.facts) or nothing
         at = 2 * round_ - 1
         out.append(Turn(index=at, round=round_, role="doctor", kind="question", text=target.question))
         out.append(Turn(index=at + 1, round=round_, role="patient", kind="answer", text=told))
-    return tuple(out) or (Turn(index=1, round=1, role="doctor", kind="question", text=_OPEN),)
+    return tuple(out) or (Turn(index=1, round=1, role="doctor", kind="question", text=first),)
+
+
+def _said(case: Case) -> tuple[str, str, str, str]:
+    return _SAID["en" if case.language == "en" else "zh"]
 
 
 def _judge(step: str, task: Task, case: Case, turns: tuple[Turn, ...]) -> tuple[Message, ...]:
     doctor = tuple(turn for turn in turns if turn.role == "doctor")
     questions = tuple(Item(id=f"u{number}", text=turn.text, turn=turn.index) for number, turn in enumerate(doctor))
     names = tuple(Item(id=f"p{number}", text=one.name) for number, one in enumerate(case.diagnoses))
-    summary = f"考虑{'、'.join(one.name for one in case.diagnoses)}。"
+    *_, closing, joined = _said(case)
+    summary = closing.format(joined.join(one.name for one in case.diagnoses))
     fields: dict[str, tuple[Axis, dict[str, Any]]] = {
         "extract_items": ("diagnosis", {"text": summary}),
         "cover_items": ("diagnosis", {"items": names, "references": axis_references(case, "diagnosis"), "text": summary}),

@@ -178,12 +178,16 @@ def _print_turns(history: dict[str, Any], *, notes: bool) -> None:
         say(f"  ！{breach}")
 
 
+_LEVELS = {"full": ("✓", "（完全）"), "core": ("✓", "（核心）"), "partial": ("≈", "（部分，不算命中）")}
+
+
 def _print_sample(sample: dict[str, Any]) -> None:
     say(f"  {sample['condition']} / {sample['judge']}: {sample['outcome']}")
     for axis, found in sample["axes"].items():
         say(f"    {axis}: TP {found['tp']} FP {found['fp']} FN {found['fn']}")
-        for prediction, reference, round_ in found["matched"]:
-            say(f"      ✓ {prediction} → {reference}" + (f"（第 {round_} 轮）" if round_ else ""))
+        for prediction, reference, round_, *level in found["matched"]:
+            mark, told = _LEVELS[level[0]] if level else ("✓", "")
+            say(f"      {mark} {prediction} → {reference}{told}" + (f"（第 {round_} 轮）" if round_ else ""))
         for key, mark in (("unmatched_predictions", "✗"), ("unmatched_references", "○"), ("volunteered", "△")):
             for text in found[key]:
                 say(f"      {mark} {text}")

@@ -12,10 +12,11 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from meddc_bench.headline import CONSULTATION, WORKUP, has_accuracy, headline, leading
 from meddc_bench.scorer import NOT_DONE
 from meddc_bench.text import clean
 
-_BRIEF = ("D", "T", "E", "Total", "coverage")
+_BRIEF = (*WORKUP, *CONSULTATION, "coverage")
 _WIDEST = 10_000
 
 
@@ -27,13 +28,21 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def print_results(found: dict[str, Any]) -> None:
-    """Print one table a task: D, T, E, Total on 0-100 as mean ± sample SD over repeats, with coverage and counts."""
+    """Print one table a task: its headline metrics on 0-100 as mean ± sample SD over repeats, coverage and counts."""
     out = console()
     for name, task in found["tasks"].items():
         _print_table(out, name, task)
+        if _workup(task):
+            out.print(_behaviour(task))
         _print_panels(out, task)
-        for line in _notes(task):
+        for line in dict.fromkeys(_notes(task)):
             out.print(clean(line), style="yellow", markup=False)
+    if any(_workup(task) for task in found["tasks"].values()):
+        out.print(
+            "Acc50、Strict50：并且收到至少一半的检查报告，所有病例都在分母里；precision、recall 是按等级计的软精确率与软召回率；"
+            "findings 是收到的检查报告占比。",
+            style="dim",
+        )
     if not found["complete"]:
         out.print("部分结果：这次运行没有做完。", style="bold yellow")
     out.print(
@@ -88,13 +97,13 @@ def _table(name: str, task: dict[str, Any], *, brief: bool = False) -> Table:
     for key, many in several.items():
         if many:
             table.add_column(key)
-    asked = any(_measured(row, "T") for row in task["rows"])
-    columns = _TRAJECTORY if asked else _DIAGNOSIS
+    columns = _columns(task)
     if brief:
         columns = {name: show for name, show in columns.items() if name in _BRIEF}
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
-    for row in sorted(task["rows"], key=lambda row: (row["condition"] == "emitted", -_rank(row))):
+    last = task["protocol"].get("scored_on") != "emitted"
+    for row in sorted(task["rows"], key=lambda row: ((row["condition"] == "emitted") == last, -_rank(row))):
         extra = [_plain(row[key]) for key, many in several.items() if many]
         table.add_row(
             _plain(row["policy"]), _plain(row["condition"]), *extra, *[show(row) for show in columns.values()]
@@ -102,12 +111,49 @@ def _table(name: str, task: dict[str, Any], *, brief: bool = False) -> Table:
     return table
 
 
+def _columns(task: dict[str, Any]) -> dict[str, Show]:
+    """Return the columns of a task: those of its protocol, and of T and E where a case has targets."""
+    asked = any(_measured(row, "T") for row in task["rows"])
+    if _workup(task):
+        return {**_ACCURACY, **({name: _TRAJECTORY[name] for name in _ASKED} if asked else {}), "coverage": _coverage}
+    return _TRAJECTORY if asked else _DIAGNOSIS
+
+
+def _workup(task: dict[str, Any]) -> bool:
+    return any(has_accuracy(row["metrics"]) for row in task["rows"])
+
+
+def _behaviour(task: dict[str, Any]) -> Table:
+    """Show what the policies did in the workup, which no reader touches."""
+    table = Table(title="检查与核对：均值", title_justify="left")
+    table.add_column("policy", no_wrap=True)
+    for name in _BEHAVIOUR:
+        table.add_column(name, justify="right", no_wrap=True)
+    shown: set[tuple[str, str]] = set()
+    for row in task["rows"]:
+        key = (row["policy"], row["patient"])
+        if key not in shown:
+            shown.add(key)
+            table.add_row(_plain(row["policy"]), *[_told(row, name) for name in _BEHAVIOUR.values()])
+    return table
+
+
+def _told(row: dict[str, Any], name: str) -> str:
+    metric = row["metrics"].get(name, {})
+    if metric.get("mean") is None:
+        return "—"
+    return f"{100 * metric['mean']:.1f}" if metric["unit"] == "fraction" else f"{metric['mean']:.1f}"
+
+
 def _print_panels(out: Console, task: dict[str, Any]) -> None:
     """Print what several judges, or one asked several times, make of the same; nothing where one was asked once."""
     found = task.get("panels", ())
     if not found:
         return
-    names = [name for name in ("D", "T", "E", "Total") if name in found[0]["metrics"]]
+    names = [
+        name for name in headline(found[0]["metrics"]) if any(one["metrics"][name]["mean"] is not None for one in found)
+    ]
+    names += [name for name in _DELTAS if name in found[0]["metrics"]]
     table = Table(title="裁判之间：均值，（极差），各裁判重复判读的标准差", title_justify="left")
     for column in ("policy", "condition", *names):
         table.add_column(column, no_wrap=True, justify="left" if column in ("policy", "condition") else "right")
@@ -138,7 +184,7 @@ def _plain(value: Any) -> Text:
 
 
 def _rank(row: dict[str, Any]) -> float:
-    for name in ("Total", "D"):
+    for name in leading(row["metrics"]):
         value = row["metrics"].get(name, {}).get("mean")
         if value is not None:
             return float(value)
@@ -178,7 +224,7 @@ def _mean(row: dict[str, Any], name: str) -> str:
 
 def _coverage(row: dict[str, Any]) -> str:
     metrics = row["metrics"]
-    name = "Total" if metrics.get("Total", {}).get("expected") else "D"
+    name = next((name for name in leading(metrics) if metrics.get(name, {}).get("expected")), "D")
     metric = metrics.get(name, {})
     return f"{metric.get('measured', 0)}/{metric.get('expected', 0)}"
 
@@ -206,6 +252,31 @@ _TRAJECTORY: dict[str, Show] = {
     "coverage": _coverage,
 }
 
+_ASKED = ("T", "E", "Total", "T TP/FP/FN", "questions")
+_DELTAS = ("delta_Acc", "delta_Strict")
+_ACCURACY: dict[str, Show] = {
+    **{name: functools.partial(_score, name=name) for name in WORKUP},
+    "precision": functools.partial(_score, name="soft_precision"),
+    "recall": functools.partial(_score, name="soft_recall"),
+    "findings": functools.partial(_score, name="findings_coverage"),
+    "D": functools.partial(_score, name="D"),
+    "D TP/FP/FN": functools.partial(_counts, name="D"),
+}
+"""Columns where diagnoses are graded; precision and recall are the soft ones."""
+_BEHAVIOUR = {
+    "ordered": "ordering_coverage",
+    "findings": "findings_coverage",
+    "productive": "productive_actions",
+    "workup": "workup_actions",
+    "search": "search_rate",
+    "invalid": "invalid_rate",
+    "deferred": "deferral_rate",
+    "modality": "modality_catch",
+    "anatomy": "anatomy_catch",
+    "false alarm": "false_alarm",
+}
+"""Columns of what a policy did, and their metrics."""
+
 
 def _notes(task: dict[str, Any]) -> list[str]:
     """Say what a reader of the table must know: failures, missing axes, early diagnoses, checks, breaches."""
@@ -213,6 +284,10 @@ def _notes(task: dict[str, Any]) -> list[str]:
         f"{one['role']} {one['label']} stands on the same model as policy {one['policy']} ({one['model']})"
         for one in task.get("shared_models", ())
     ]
+    if task.get("derived_targets"):
+        lines.append(
+            f"T rests on {task['derived_targets']} targets derived by rules, which no clinician wrote: not standard"
+        )
     for row in task["rows"]:
         name = f"{row['policy']} / {row['condition']}"
         for outcome, count in row["outcomes"].items():
@@ -222,7 +297,7 @@ def _notes(task: dict[str, Any]) -> list[str]:
                 lines.append(f"{name}: {count} {outcome}: {row['reasons'].get(outcome, '')}")
         for metric in ("D", "T"):
             reason = row["metrics"].get(metric, {}).get("reason")
-            if reason and row["outcomes"].get("scored"):
+            if reason and row["outcomes"].get("scored") and (metric == "D" or not _workup(task)):
                 lines.append(f"{name}: {metric} is null: {reason}")
         if row["early_assertion"]:
             early = f"{row['early_assertion']} histories assert a diagnosis before the summary"

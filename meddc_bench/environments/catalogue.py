@@ -12,7 +12,7 @@ from meddc_bench import yamlfile
 from meddc_bench.osce import Category, Fault, OsceModel, Workup
 from meddc_bench.text import squash
 
-_FILE = Path(__file__).with_name("catalogue.yaml")
+_FILE, _ENGLISH = (Path(__file__).with_name(name) for name in ("catalogue.yaml", "aliases_en.yaml"))
 Kind = Literal["examination", "test", "department"]
 PREFIX: Mapping[str, str] = {
     "physical_examination": "查体",
@@ -116,7 +116,15 @@ def catalogue() -> Catalogue:
 
 
 def _entry(one: _Entry, category: str, department: str = "") -> Entry:
-    return Entry(f"{category}:{one.name}", one.name, one.zh, one.aliases, category, department)
+    key = f"{category}:{one.name}"
+    return Entry(key, one.name, one.zh, (*one.aliases, *_english().get(key, ())), category, department)
+
+
+@functools.cache
+def _english() -> Mapping[str, tuple[str, ...]]:
+    """Return the English aliases by id."""
+    found: Mapping[str, list[str]] = yamlfile.load(_ENGLISH).data
+    return {key: tuple(names) for key, names in found.items()}
 
 
 def catalogue_faults(workup: Workup) -> Iterator[Fault]:

@@ -43,6 +43,25 @@ DIAGNOSE = MenuItem(
     },
 )
 
+ASK_EN = MenuItem("ask", "Ask the patient (a few related questions at once are fine)", ASK.parameters)
+DIAGNOSE_EN = MenuItem(
+    "diagnose",
+    "Give the diagnosis and end the consultation",
+    {
+        "type": "object",
+        "properties": {
+            "diagnoses": {**_LIST, "description": "diagnoses, the most likely first"},
+            "tests": {**_LIST, "description": "tests advised"},
+            "treatment": {**_LIST, "description": "treatment"},
+            "medication": {**_LIST, "description": "medication"},
+            "lifestyle": {**_LIST, "description": "advice on lifestyle"},
+            "guidance": {**_LIST, "description": "where and when to seek care, follow-up"},
+            "summary": {"type": "string", "description": "summary of the case"},
+        },
+        "required": ["diagnoses"],
+    },
+)
+
 
 class ConsultationOptions(Options):
     """Options of the environment: the longest doctor's turn, in characters."""
@@ -58,15 +77,15 @@ class Consultation:
 
     def reset(self, case: Case, seed: int) -> ConsultationVisit:
         """Start a visit of one case."""
-        return ConsultationVisit(case.turn_budget, self._limit)
+        return ConsultationVisit(case.turn_budget, self._limit, case.language)
 
 
 class ConsultationVisit:
     """One consultation in progress."""
 
-    def __init__(self, budget: int, limit: int):
+    def __init__(self, budget: int, limit: int, language: str = "zh"):
         self._total = self._left = budget
-        self._limit = limit
+        self._limit, self._english = limit, language == "en"
 
     @property
     def phase(self) -> str:
@@ -75,7 +94,8 @@ class ConsultationVisit:
 
     @property
     def menu(self) -> tuple[MenuItem, ...]:
-        return (ASK, DIAGNOSE) if self._left else (DIAGNOSE,)
+        ask, diagnose = (ASK_EN, DIAGNOSE_EN) if self._english else (ASK, DIAGNOSE)
+        return (ask, diagnose) if self._left else (diagnose,)
 
     @property
     def budgets(self) -> dict[str, Budget]:
@@ -85,7 +105,7 @@ class ConsultationVisit:
         """Take the doctor's action and say what follows."""
         breaches = list(action.violations)
         if action.name == "diagnose":
-            text = within(text or _written(action), self._limit, breaches)
+            text = within(text or _written(action, self._english), self._limit, breaches)
             return Step("diagnose", text, ended="diagnosed", breaches=tuple(breaches))
         text = within(own_words(text, breaches), self._limit, breaches)
         if not text:
@@ -96,7 +116,9 @@ class ConsultationVisit:
         return Step("question", text, question=text, breaches=tuple(breaches))
 
 
-def _written(action: Action) -> str:
+def _written(action: Action, english: bool) -> str:
     """Write a structured diagnosis that came without text as a doctor's sentence."""
     diagnoses: Any = action.arguments.get("diagnoses") or []
+    if english:
+        return f"Diagnosis: {'; '.join(diagnoses)}." if diagnoses else "(no diagnosis given)"
     return "诊断：" + "；".join(diagnoses) + "。" if diagnoses else "（未给出诊断）"

@@ -14,10 +14,12 @@ CAUGHT = "caught"
 class WorkupLog:
     """The facts that behaviour metrics rest on. A catch is None where its probe was not met, an alarm without a control.
 
-    `received` are ids of test records, each once, in order; `unavailable` tests ordered that the case has no record of.
+    `available` is 0 where the visit's test records were `withheld`, so that deferring was right. `received` are ids of
+    test records, each once, in order; `unavailable` tests ordered that the case has no record of.
     """
 
     available: int
+    withheld: bool
     received: tuple[str, ...]
     examined: tuple[str, ...]
     unavailable: tuple[str, ...]
@@ -38,8 +40,10 @@ def workup_log(case: Case, history: History) -> WorkupLog:
     marks = [mark.split(":", 1) for _, note in sorted(history.notes.items(), key=_index) for mark in note.marks]
     known = {panel.id for panel in case.workup.test_records} if case.workup else set()
     doctor = [turn for turn in history.turns if turn.role == "doctor"]
+    withheld = ["withheld"] in marks
     return WorkupLog(
-        available=len(known),
+        available=0 if withheld else len(known),
+        withheld=withheld,
         received=tuple(dict.fromkeys(one for one in _of("record", marks) if one in known)),
         examined=tuple(dict.fromkeys(_of("examined", marks))),
         unavailable=tuple(dict.fromkeys(_of("unavailable", marks))),
@@ -56,7 +60,7 @@ def _index(item: tuple[str, object]) -> int:
 
 
 def _of(kind: str, marks: list[list[str]]) -> Iterator[str]:
-    return (rest for name, rest in marks if name == kind)
+    return (one[1] for one in marks if one[0] == kind and len(one) > 1)
 
 
 def _gate(gate: str, outcome: str, marks: list[list[str]]) -> bool | None:

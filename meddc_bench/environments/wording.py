@@ -19,6 +19,12 @@ _PARTICLES = re.compile(
     r"|[了的地得吗呢啊呀吧嘛么您你那这请有过会还也就都再又是]"
 )
 _A_NOT_A = re.compile(r"([\u3400-\u9fff]{1,2})[不没]\1")
+_ASIDE = frozenset(
+    " ".join(
+        ("experienc feel felt notic tell describ explain know let still happen suffer bother symptom problem",)
+    ).split()
+)
+"""Stems with which English questions ask, whatever they ask about."""
 _TOKEN = re.compile(r"[a-z0-9.]+|.", re.DOTALL)
 _ALIKE = 0.6
 
@@ -40,12 +46,16 @@ def within(text: str, limit: int, breaches: list[str]) -> str:
     return text
 
 
-def question_keys(text: str) -> tuple[str, ...]:
+def question_keys(text: str, language: str = "zh") -> tuple[str, ...]:
     """Return what each question of a turn asks, without particles and forms of address; greetings ask nothing.
 
     >>> question_keys("请问您发烧吗？") == question_keys("有没有发烧呢")
     True
+    >>> question_keys("Have you had any fever?", "en") == question_keys("Is there fever?", "en")
+    True
     """
+    if language == "en":
+        return _english_keys(text)
     units = [unit.quote for unit in question_units(text)] or [text]
     return tuple(key for unit in units if (key := _key(unit)))
 
@@ -71,6 +81,13 @@ def _same(one: str, other: str) -> bool:
     if one == other:
         return True
     return _tokens(one) == _tokens(other) and similarity(one, other) >= _ALIKE
+
+
+def _english_keys(text: str) -> tuple[str, ...]:
+    from meddc_bench.text.english import english_questions, words  # a stemmer, for English cases alone
+
+    units = [unit.quote for unit in english_questions(text)] or [text]
+    return tuple(key for unit in units if (key := " ".join(one.stem for one in words(unit) if one.stem not in _ASIDE)))
 
 
 @functools.lru_cache(maxsize=4096)

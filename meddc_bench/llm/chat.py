@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import functools
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +14,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exp
 
 from meddc_bench.actions import split_reasoning
 from meddc_bench.contracts import Completion, Decoding, Message
-from meddc_bench.errors import EndpointError
+from meddc_bench.errors import EndpointError, UsageError
 from meddc_bench.fingerprint import canonical, digest
 from meddc_bench.llm.calls import Kept, Spent
 from meddc_bench.llm.session import Backend, Session, current, log
@@ -33,6 +35,9 @@ UNUSABLE_TRIES = 4
 
 WARMER = 0.3
 """Temperature of a retry after an unusable reply: at 0 the same model would write the same again."""
+
+KEPT_PICTURES = 64
+"""Pictures of a chat that are kept as they are sent: each stands in every later call of its consultation."""
 
 _MOST_TOKENS = 1 << 40
 
@@ -68,13 +73,18 @@ class Chat:
         model: what to call.
         key: what tells its backend from others: roles of equal key share one.
         make: opens the backend.
+        media: finds the bytes of a picture by its digest; only a policy that takes images needs it.
     """
 
     times_its_attempts = True
 
-    def __init__(self, model: Model, key: Hashable, make: Callable[[Session], Backend]):
+    def __init__(
+        self, model: Model, key: Hashable, make: Callable[[Session], Backend],
+        media: Callable[[str], bytes] | None = None,
+    ):  # fmt: skip
         self.model = model
-        self._key, self._make = key, make
+        self._key, self._make, self._media = key, make, media
+        self._data_url = functools.lru_cache(maxsize=KEPT_PICTURES)(self._encoded)
         self._refused: set[str] = set()
 
     async def generate(self, messages: Sequence[Message], decoding: Decoding, *, seed: int) -> Completion:
@@ -136,7 +146,9 @@ class Chat:
     ) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.model.name,
-            "messages": [{"role": one.role, "content": one.content} for one in messages],
+            "messages": [
+                {"role": one.role, "content": self._parts(one) if one.images else one.content} for one in messages
+            ],
             "seed": seed % (1 << 31),
         }
         for name in ("temperature", "top_p", "max_tokens"):
@@ -150,6 +162,20 @@ class Chat:
             body["tools"] = list(tools)
         body.update(self.model.extra_body)
         return body
+
+    def _parts(self, message: Message) -> list[dict[str, Any]]:
+        """Lay a message with pictures out: its text, then each picture after the words that announce it."""
+        parts: list[dict[str, Any]] = [{"type": "text", "text": message.content}]
+        for one in message.images:
+            if one.label:
+                parts.append({"type": "text", "text": one.label})
+            parts.append({"type": "image_url", "image_url": {"url": self._data_url(one.sha256, one.type)}})
+        return parts
+
+    def _encoded(self, sha256: str, kind: str) -> str:
+        if self._media is None:
+            raise UsageError(f"{self.model.role} {self.model.name}: gets pictures and does not know where they are")
+        return f"data:{kind};base64,{base64.b64encode(self._media(sha256)).decode('ascii')}"
 
     async def _attempt(self, session: Session, key: str, request: _Request, accept: Accept[Any]) -> Any:
         """Send once, record what it took, and judge the reply; only one that passes is kept as usable."""

@@ -35,12 +35,16 @@ class ModelOptions(Options):
 
 
 class PolicySampling(Options):
-    """How a chat model acts as the doctor: its action's form and its sampling, which are the policy's own."""
+    """How a chat model acts as the doctor: its action's form, its sampling, and whether it sees: the policy's own.
+
+    `images`: pictures are sent as such. A model that does not see is told in words what kind of pictures they are.
+    """
 
     action: Literal["text", "tool"] = "text"
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
     max_tokens: int | None = Field(1024, ge=1)
+    images: bool = Field(default=False, exclude_if=lambda images: not images)
 
 
 class Roles(NamedTuple):
@@ -57,7 +61,9 @@ def roles(chat: Callable[[Any, Context, str], Chat]) -> Roles:
 
     def policy(options: Any, context: Context) -> ChatPolicy:
         decoding = Decoding(options.temperature, options.top_p, options.max_tokens)
-        return ChatPolicy(chat(options, context, "policy"), decoding, tools=options.action == "tool")
+        return ChatPolicy(
+            chat(options, context, "policy"), decoding, tools=options.action == "tool", images=options.images
+        )
 
     return Roles(
         policy,

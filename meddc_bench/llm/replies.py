@@ -109,7 +109,13 @@ class Match(Said):
     @field_validator("level", mode="before")
     @classmethod
     def _spelling(cls, value: object) -> object:
-        return value.strip().lower() if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        return _LEVELS.get(value.strip(), value.strip().lower())
+
+
+_LEVELS = {"完全": "full", "核心": "core", "部分": "partial", "无": "none", "null": "none", "0": "none"}
+"""What a level may be called beside its name in the prompt."""
 
 
 class MatchesSaid(Said):

@@ -29,6 +29,8 @@ def graded_matching(levels: Mapping[tuple[int, int], Level]) -> dict[int, int]:
     {0: 1, 1: 0}
     """
     rows, columns = sorted({row for row, _ in levels}), sorted({column for _, column in levels})
+    if len(columns) == 1:  # the usual case: the best prediction, the first of equals
+        return {columns[0]: max(rows, key=lambda row: _HUNDREDTHS[levels[row, columns[0]]])}
     worth = np.zeros((len(columns), len(rows)))
     base = float(min(len(rows), len(columns)) + 1)
     for (row, column), level in levels.items():

@@ -1,11 +1,12 @@
 """Judge: one axis at a time, a judge proposes items and candidate edges; this stage checks each of them.
 
-diagnosis, tests ...   (extract_items) -> cover_items
+diagnosis, tests ...   (extract_items) -> cover_items; grade_diagnoses where the protocol grades diagnoses
 trajectory             extract_questions -> rounds -> cover_targets -> volunteered
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from meddc_bench.errors import JudgeError
 from meddc_bench.fingerprint import derive_seed
 from meddc_bench.pipeline.sighting import before_summary
 from meddc_bench.prompts import prompts_for
-from meddc_bench.records import Axis, Case, Dimension, Edge, Evidence, History, Item, Reading, Target, Turn
+from meddc_bench.records import Axis, Case, Dimension, Edge, Evidence, History, Item, JudgeStep, Reading, Target, Turn
 from meddc_bench.task import Task
 from meddc_bench.text import clean, contains, squash
 
@@ -27,12 +28,14 @@ _AXIS_NAMES: dict[Axis, str] = {
     "diagnosis": "诊断", "trajectory": "问诊", "tests": "检查", "treatment": "治疗", "medication": "用药",
     "lifestyle": "生活方式", "guidance": "就医指导",
 }  # fmt: skip
+NO_LEVEL = "none"
+"""What a judge that lists every pair calls one without a correspondence, when it grades; it is no edge."""
 _LONG_ENOUGH = 6
 _MAX_ITEMS = 200
 
 
 class Panel:
-    """A judge at work on one axis of one record: calls its steps, keeps its raw replies and the fallbacks used."""
+    """A judge at work on one axis of one record: calls its steps, keeps its raw replies, its counts and the fallbacks used."""
 
     def __init__(self, judge: Judge, task: Task, axis: Axis, *, seed: int, caller: Caller):
         self._judge, self._axis, self._seed, self._caller = judge, axis, seed, caller
@@ -41,6 +44,7 @@ class Panel:
         self.steps: dict[str, str] = {}
         self.raw: dict[str, str] = {}
         self.model: str | None = None
+        self.counts: Counter[str] = Counter()
 
     async def ask(self, step: Any, **fields: Any) -> Found:
         """Ask one step.
@@ -66,6 +70,7 @@ class Panel:
         if found.raw is not None:
             self.raw[step] = clean(found.raw)
         self.model = clean(found.model) if found.model else self.model
+        self.counts.update({clean(name): count for name, count in found.counts.items()})
         items = tuple(_clean_item(item) for item in found.items)
         return Found(items, tuple(_clean_edge(edge) for edge in found.edges))
 
@@ -110,7 +115,7 @@ async def judge_trajectory(
     volunteered = await _volunteered(panel, task, references, edges, items, turns)
     return Evidence(
         axis="trajectory", items=items, references=tuple(one.id for one in references), edges=edges,
-        volunteered=volunteered, steps=panel.steps, raw=panel.raw, model=panel.model,
+        volunteered=volunteered, steps=panel.steps, raw=panel.raw, model=panel.model, counts=dict(panel.counts),
     )  # fmt: skip
 
 
@@ -132,16 +137,22 @@ async def judge_reading(
     items = tuple(Item(id=f"p{index}", text=text) for index, text in enumerate((given or ())[:top_k]))
     edges: tuple[Edge, ...] = ()
     if items and references:
-        found = await panel.ask("cover_items", items=items, references=references, text=reading.text)
+        step = reading_step(task, axis)
+        found = await panel.ask(step, items=items, references=references, text=reading.text)
         by_id = {item.id: item.text for item in items}
         edges = checked(
-            found.edges, items, references, LEVELS["cover_items"],
-            lambda edge: (by_id.get(edge.prediction, ""), reading.text),
+            [edge for edge in found.edges if edge.level != NO_LEVEL or step != "grade_diagnoses"],
+            items, references, LEVELS[step], lambda edge: (by_id.get(edge.prediction, ""), reading.text),
         )  # fmt: skip
     return Evidence(
         axis=axis, items=items, references=tuple(one.id for one in references), edges=edges,
-        steps=panel.steps, raw=panel.raw, model=panel.model,
+        steps=panel.steps, raw=panel.raw, model=panel.model, counts=dict(panel.counts),
     )  # fmt: skip
+
+
+def reading_step(task: Task, axis: Axis) -> JudgeStep:
+    """Return the step that relates a reading's items to the references of an axis."""
+    return task.config.protocol.diagnosis_step if axis == "diagnosis" else "cover_items"
 
 
 def axis_references(case: Case, axis: Axis) -> tuple[Reference, ...]:

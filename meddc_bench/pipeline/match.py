@@ -75,7 +75,8 @@ def assign(evidence: Evidence, first_summary: int | None = None, *, lists: bool 
     weight, and an edge without a level among them is excluded.
 
     Returns:
-        The assignment; TP = pairs, FP = predictions left over, FN = references left over (equation 1).
+        The assignment; TP = pairs, FP = predictions left over, FN = references left over (equation 1). A pair of level
+        partial is no TP: the prediction names but a part of the reference.
     """
     trajectory = evidence.axis == "trajectory"
     references, items = evidence.references, evidence.items
@@ -93,6 +94,9 @@ def assign(evidence: Evidence, first_summary: int | None = None, *, lists: bool 
             owner = graded_matching(levels)
         else:
             owner = maximum_matching(adjacency, _order(items) if trajectory else range(len(items)))
+    covered = len(owner)
+    if levels:
+        covered -= sum(levels[row, target] == "partial" for target, row in owner.items())
     return Assignment(
         axis=evidence.axis,
         pairs=tuple([
@@ -107,9 +111,9 @@ def assign(evidence: Evidence, first_summary: int | None = None, *, lists: bool 
         unmatched_references=_left(references, set(owner)) if lists else (),
         volunteered=evidence.volunteered,
         dropped=dropped,
-        tp=len(owner),
-        fp=len(items) - len(owner),
-        fn=len(references) - len(owner),
+        tp=covered,
+        fp=len(items) - covered,
+        fn=len(references) - covered,
     )  # fmt: skip
 
 

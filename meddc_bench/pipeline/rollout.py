@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -32,9 +32,9 @@ from meddc_bench.contracts import (
 from meddc_bench.errors import PatientError, PolicyError
 from meddc_bench.fingerprint import derive_seed, digest
 from meddc_bench.prompts import prompts_for
-from meddc_bench.records import Action, Case, Ended, History, Note, Turn
+from meddc_bench.records import Action, Case, Ended, History, Media, Note, Turn
 from meddc_bench.task import Task
-from meddc_bench.text import clean, squash
+from meddc_bench.text import clean, mentions, squash
 
 WORKUP_PHASES = frozenset({"workup", "integrity", "conclusion"})
 """Phases of a visit in which the patient is no longer asked."""
@@ -56,15 +56,17 @@ class Rollout:
 
     def __init__(
         self, task: Task, case: Case, environment: Environment, patient: Patient, *,
-        run_seed: int = 0, repeat: int = 0, caller: Caller | None = None,
+        run_seed: int = 0, repeat: int = 0, caller: Caller | None = None, images: bool = False,
     ):  # fmt: skip
+        """Begin a consultation; with `images` the policy gets pictures as such, else in words."""
         draw = functools.partial(derive_seed, run_seed, task.name, case.id, repeat)
         self._task, self._case, self._patient = task, case, patient
         self._caller = caller or Caller()
         self._policy_seed, self._patient_seed = draw("policy"), draw("patient")
         self._visit: Visit = environment.reset(case, draw("environment"))
-        self._mode = task.mode(case)
-        self._transcript, self._prompt = Transcript(task, self._visit.budgets), PatientPrompt(task, case)
+        self._mode, self._images = task.mode(case), images
+        self._transcript = Transcript(task, self._visit.budgets, images=images)
+        self._prompt = PatientPrompt(task, case)
         self._turns: list[Turn] = [Turn(index=0, round=0, role="patient", kind="opening", text=clean(case.context))]
         self._notes: dict[str, Note] = {}
         self._breaches: list[str] = []
@@ -77,7 +79,7 @@ class Rollout:
     def view(self) -> PolicyView:
         """What the policy sees now."""
         visit = self._visit
-        turns = tuple(self._turns)
+        turns = tuple(undescribed(turn) for turn in self._turns) if self._images else tuple(self._turns)
         standings = (*self._standings, Standing(visit.phase, visit.budgets))
         render = _once(self._transcript.messages, turns, dict(self._notes), standings)
         return PolicyView(turns, visit.menu, visit.budgets, visit.phase, self._policy_seed, self._case.language, render)
@@ -95,7 +97,8 @@ class Rollout:
         text, thought = actions.split_reasoning(clean(reply.text))
         standing = Standing(self._visit.phase, self._visit.budgets)
         action, public = actions.parse(text, reply.calls, getattr(self._visit, "vocabulary", self._visit.menu))
-        step = self._visit.step(action, public)
+        made = self._visit.step(action, public)
+        step: Step = await made if isinstance(made, Awaitable) else made
         # a round is a doctor's turn of the history, or the summary's own; turns of a workup keep the last number
         counts = standing.phase not in WORKUP_PHASES or step.kind != "question"
         self._breaches.extend(f"round {self._rounds + counts}: {breach}" for breach in step.breaches)
@@ -111,7 +114,7 @@ class Rollout:
             )
             self._add("doctor", step.kind, step.text, step.action or action, note)
         for turn in step.turns:
-            self._add(turn.role, turn.kind, clean(turn.text), turn.action, Note())
+            self._add(turn.role, turn.kind, in_words(turn, self._images), turn.action, Note(), turn.media)
         if step.question is not None:
             await self._ask_patient(step.question)
         if step.ended is not None:
@@ -139,11 +142,14 @@ class Rollout:
             reason = step.breaches[-1] if step.breaches else "the environment ended the visit"
             raise StageFailure("policy_failed", reason)
 
-    def _add(self, role: Any, kind: Any, text: str, action: Action | None, note: Note) -> None:
+    def _add(
+        self, role: Any, kind: Any, text: str, action: Action | None, note: Note, media: tuple[Media, ...] = ()
+    ) -> None:
         index = len(self._turns)
         plain = action is not None and action.name == "ask" and not action.violations and action.form == "text"
+        kept = None if plain else action
         self._turns.append(
-            Turn(index=index, round=self._rounds, role=role, kind=kind, text=text, action=None if plain else action)
+            Turn(index=index, round=self._rounds, role=role, kind=kind, text=text, action=kept, media=media)
         )
         self._notes[str(index)] = note
 
@@ -203,6 +209,23 @@ async def _acting(caller: Caller, method: Callable[..., Any], view: PolicyView, 
         raise failure(error, PolicyError) from error
 
 
+def in_words(turn: Turn, images: bool) -> str:
+    """Return the words of a turn: of each picture that is announced where it is seen, and described where it is not."""
+    if not turn.media:
+        return clean(turn.text)
+    lines = [one.label if images else one.description for one in turn.media]
+    return clean("\n".join([turn.text, *(line for line in lines if line)]))
+
+
+def undescribed(turn: Turn) -> Turn:
+    """Take from a turn what it says in words of its pictures, for a policy that is to look at them."""
+    if not turn.media:
+        return turn
+    return msgspec.structs.replace(
+        turn, media=tuple(Media(sha256=one.sha256, type=one.type, label=one.label) for one in turn.media)
+    )
+
+
 def _once(render: Callable[..., tuple[Message, ...]], *args: Any) -> Render:
     """Render when asked; what it renders from is no attribute of what an adapter gets."""
 
@@ -242,13 +265,15 @@ def check_answer(case: Case, answer: Answer, text: str) -> tuple[tuple[str, ...]
         checks.append("volunteers much")
     if names_diagnosis(case, text):
         checks.append("names the diagnosis")
-    if text.startswith(("医生：", "医生:", "大夫：", "大夫:")):
+    if text.startswith(("医生：", "医生:", "大夫：", "大夫:", "Doctor:")):
         checks.append("speaks as the doctor")
     return known, tuple(checks)
 
 
 def names_diagnosis(case: Case, text: str) -> bool:
     """Tell whether a text names a diagnosis of the case or a synonym of it."""
+    if case.language == "en":
+        return any(mentions(text, name) for one in case.diagnoses for name in (one.name, *one.synonyms))
     squashed = squash(text)
     return any(name in squashed for name in _names(tuple((one.name, *one.synonyms) for one in case.diagnoses)))
 
@@ -265,11 +290,17 @@ def _different(raw: str, text: str) -> str | None:
 class Transcript:
     """The policy's messages: they only grow, roles alternate, the newest states the budget; each is rendered once."""
 
-    def __init__(self, task: Task, budgets: Mapping[str, Budget]):
+    def __init__(self, task: Task, budgets: Mapping[str, Budget], *, images: bool = False):
+        self._images = images
         self._prompts = prompts_for(task.config.templates, task.config.language, task.path.parent)
         self._total = budgets["questions"].total
         self._first = Standing("history", budgets)
-        self._values = {"budget": self._total, "top_k": task.config.protocol.top_k, "budgets": budgets}
+        self._values = {
+            "budget": self._total,
+            "top_k": task.config.protocol.top_k,
+            "budgets": budgets,
+            "images": images,
+        }
         self._messages: list[Message] = []
 
     def messages(
@@ -303,7 +334,8 @@ class Transcript:
             "turns": turns, "total": self._total, "left": self._total - asked,
             "phase": standing.phase, "budgets": standing.budgets,
         }  # fmt: skip
-        return Message("user", self._prompts.render("doctor_message", values))
+        seen = tuple(one for turn in turns for one in turn.media) if self._images else ()
+        return Message("user", self._prompts.render("doctor_message", values), seen)
 
 
 class PatientPrompt:

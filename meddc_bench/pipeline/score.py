@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import msgspec
 import numpy as np
@@ -62,12 +63,18 @@ def mean_and_sd(values: Sequence[float]) -> tuple[float | None, float | None]:
     return float(array.mean()), sd if len(values) > 1 else None
 
 
-Statistics = tuple[list[list[Mapping[str, float]]], list[Cell]]
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What metrics that share it have in common: statistics by repeat, the cells without, and sums by repeat."""
+
+    measured: list[list[Mapping[str, float]]]
+    missing: list[Cell]
+    sums: Mapping[str, np.ndarray]
 
 
 def column(
     metric: Metric, cells: Sequence[Cell], references: Mapping[str, Mapping[Axis, int]],
-    known: dict[object, Statistics] | None = None,
+    known: dict[object, Statistics] | None = None, records: Mapping[str, int] = MappingProxyType({}),
 ) -> Column:  # fmt: skip
     """Aggregate one metric over the cells of one policy under one condition and judge.
 
@@ -75,6 +82,7 @@ def column(
         cells: every expected cell, measured or not, in any order.
         references: for each case the number of its references by axis, for the bounds.
         known: statistics of these very cells by what metrics `share`, filled as they are computed.
+        records: for each case the number of its test records, for the bounds.
     """
     repeats = sorted({cell.repeat for cell in cells})
     key = getattr(metric, "shares", None)
@@ -83,17 +91,18 @@ def column(
         found = _statistics(metric, cells, repeats)
         if known is not None and key is not None:
             known[key] = found
-    measured, missing = found
+    measured = found.measured
     count = sum(map(len, measured))
-    missing = [cell for cell in missing if set(metric.needs) <= references.get(cell.case, {}).keys()]
-    bounds = _bounds(metric, measured, missing, repeats, references)
+    missing = [cell for cell in found.missing if set(metric.needs) <= references.get(cell.case, {}).keys()]
+    bounds = _bounds(metric, measured, missing, repeats, references, records)
     if not count:
-        reason = missing[0].reason if missing else "no case has references for it"
+        reason = missing[0].reason if missing else without(metric)
         return Column((), (), None, None, 0, len(missing), bounds, reason)
-    sums = _sums(measured)
+    sums = found.sums
     values = _aggregated(metric, sums, len(repeats))
     per_run = tuple(_row(sums, row) for row in range(len(repeats)))
-    scores = tuple(_score(value, len(measured[row]), per_run[row]) for row, value in enumerate(values))
+    undefined = getattr(metric, "absent", "undefined: nothing to average")
+    scores = tuple(_score(value, len(measured[row]), per_run[row], undefined) for row, value in enumerate(values))
     mean, sd = mean_and_sd([score.value for score in scores if score.value is not None])
     return Column(scores, per_run, mean, sd, count, count + len(missing), bounds)
 
@@ -101,14 +110,34 @@ def column(
 def _statistics(metric: Metric, cells: Sequence[Cell], repeats: Sequence[int]) -> Statistics:
     """Return, for each repeat, the statistics of its measured units; and the cells that were not measured."""
     by_repeat: dict[int, list[Mapping[str, float]]] = {repeat: [] for repeat in repeats}
-    missing: list[Cell] = []
-    case = metric.case
-    for cell in cells:
-        if cell.unit is None:
-            missing.append(cell)
-        elif (found := case(cell.unit)) is not None:
+    for cell, found in zip(cells, statistics(metric, cells), strict=True):
+        if found is not None:
             by_repeat[cell.repeat].append(found)
-    return list(by_repeat.values()), missing
+    measured = list(by_repeat.values())
+    sums = _sums(measured) if any(measured) else {}
+    return Statistics(measured, [cell for cell in cells if cell.unit is None], sums)
+
+
+def statistics(metric: Metric, cells: Sequence[Cell]) -> list[Mapping[str, float] | None]:
+    """Compute the statistics of each cell; None where it was not measured or the metric leaves it out.
+
+    What a metric joins of all repeats of a case stands in each of them; nothing where one of them was not measured.
+    """
+    case = metric.case
+    found = [None if cell.unit is None else case(cell.unit) for cell in cells]
+    join = getattr(metric, "join", None)
+    if join is None:
+        return found
+    by_case: dict[str, list[Mapping[str, float] | None]] = {}
+    for cell, one in zip(cells, found, strict=True):
+        by_case.setdefault(cell.case, []).append(one)
+    joined = {name: join(all_of) if None not in all_of else None for name, all_of in by_case.items()}
+    return [joined[cell.case] for cell in cells]
+
+
+def without(metric: Metric) -> str:
+    """Say why no case has a value of a metric."""
+    return str(getattr(metric, "absent", "no case has references for it"))
 
 
 def _sums(measured: Sequence[Sequence[Mapping[str, float]]]) -> dict[str, np.ndarray]:
@@ -133,11 +162,11 @@ def _aggregated(metric: Metric, sums: Mapping[str, np.ndarray], rows: int) -> li
     return [float(one) for one in found]
 
 
-def _score(value: float, measured: int, sums: Mapping[str, float]) -> Score:
+def _score(value: float, measured: int, sums: Mapping[str, float], undefined: str) -> Score:
     if not measured:
         return Score(value=None, reason="nothing was measured in this repeat")
     if math.isnan(value):
-        return Score(value=None, reason="undefined: nothing to average")
+        return Score(value=None, reason=undefined)
     empty = not any(sums.values())
     return Score(value=value, reason="0/0 counts as 0" if empty else None, empty=empty)
 
@@ -148,7 +177,7 @@ def _row(sums: Mapping[str, np.ndarray], row: int) -> dict[str, float]:
 
 def _bounds(
     metric: Metric, measured: Sequence[Sequence[Mapping[str, float]]], missing: Sequence[Cell],
-    repeats: Sequence[int], references: Mapping[str, Mapping[Axis, int]],
+    repeats: Sequence[int], references: Mapping[str, Mapping[Axis, int]], records: Mapping[str, int],
 ) -> tuple[float, float] | None:  # fmt: skip
     """Value the missing cells at their worst and best; None where nothing is missing or the metric has no limits."""
     if not missing or not math.isfinite(metric.range[1]):
@@ -157,7 +186,7 @@ def _bounds(
     for unit_of in (worst_unit, best_unit):
         filled = [list(statistics) for statistics in measured]
         for cell in missing:
-            found = metric.case(unit_of(references[cell.case]))
+            found = metric.case(unit_of(references[cell.case], records.get(cell.case, 0)))
             if found is not None:
                 filled[repeats.index(cell.repeat)].append(found)
         values = np.asarray(metric.aggregate(_sums([one for one in filled if one])), dtype=float)
@@ -171,14 +200,14 @@ def failed_unit(references: Mapping[Axis, int], rounds: int) -> Unit:
     return Unit(assignments, "failed", rounds, None, rounds, policy_failed=True)
 
 
-def worst_unit(references: Mapping[Axis, int]) -> Unit:
+def worst_unit(references: Mapping[Axis, int], records: int = 0) -> Unit:
     """The worst that could have come of an unmeasured unit: nothing found and 20 wrong predictions on every axis."""
     assignments = {axis: Assignment(axis=axis, fp=MOST_WRONG, fn=count) for axis, count in references.items()}
-    return Unit(assignments, "failed", 1, None, 1, policy_failed=True)
+    return Unit(assignments, "failed", 1, None, 1, policy_failed=True, records_available=records)
 
 
-def best_unit(references: Mapping[Axis, int]) -> Unit:
-    """The best that could have come of an unmeasured unit: everything found, in round 1, with nothing wrong."""
+def best_unit(references: Mapping[Axis, int], records: int = 0) -> Unit:
+    """The best that could have come of an unmeasured unit: everything found and received, in round 1, nothing wrong."""
     assignments = {
         axis: Assignment(
             axis=axis, tp=count,
@@ -186,4 +215,4 @@ def best_unit(references: Mapping[Axis, int]) -> Unit:
         )
         for axis, count in references.items()
     }  # fmt: skip
-    return Unit(assignments, "budget", 1, None, 1)
+    return Unit(assignments, "budget", 1, None, 1, records_available=records, records_received=records)

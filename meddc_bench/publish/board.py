@@ -24,6 +24,7 @@ from meddc_bench.analysis.resample import EQUAL, replicate
 from meddc_bench.analysis.series import Array
 from meddc_bench.errors import InputError, UsageError
 from meddc_bench.fingerprint import digest
+from meddc_bench.headline import has_accuracy, headline
 from meddc_bench.publish import reported
 from meddc_bench.publish.checks import Checker, Refused
 from meddc_bench.publish.files import parsed, read
@@ -199,7 +200,10 @@ def _shown(name: str, row: MeasuredRow) -> BoardRow:
 
 
 def _rankings(rows: Mapping[str, MeasuredRow], registry: Registry) -> Iterator[Ranking]:
-    """Rank by every fraction that has counts of its own, the rows of each fingerprint apart; standard ones come first."""
+    """Rank by every fraction that has counts of its own, the rows of each fingerprint apart; standard ones come first.
+
+    A workup is ranked by its headline metrics alone: its accuracies have their counts in common, as its behaviour has.
+    """
     groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     seen: set[tuple[str, str, str, str]] = set()
     for name, row in rows.items():
@@ -208,7 +212,9 @@ def _rankings(rows: Mapping[str, MeasuredRow], registry: Registry) -> Iterator[R
             if key in seen:  # T and E have no reader: two conditions of one run are one column
                 continue
             seen.add(key)
-            if score.unit == "fraction" and score.counts == metric and score.mean is not None:
+            first = headline(row.scores) if has_accuracy(row.scores) else ()
+            own = metric in first if first else score.counts == metric
+            if score.unit == "fraction" and own and score.mean is not None:
                 groups[metric, row.fingerprints[metric].digest, row.task.order].append(name)
     found = [_ranking(metric, {name: rows[name] for name in names}, registry) for (metric, *_), names in groups.items()]
     order = {metric: at for at, metric in enumerate(dict.fromkeys(metric for metric, *_ in groups))}

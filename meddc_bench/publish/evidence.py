@@ -19,7 +19,7 @@ from meddc_bench.adapters import Caller
 from meddc_bench.contracts import LEVELS
 from meddc_bench.errors import MedDDCError
 from meddc_bench.orchestrator import head_of
-from meddc_bench.pipeline.judge import axis_references, checked, judge_reading, judge_trajectory
+from meddc_bench.pipeline.judge import axis_references, checked, judge_reading, judge_trajectory, reading_step
 from meddc_bench.pipeline.read import read_emitted, read_with
 from meddc_bench.pipeline.sighting import before_summary, sight
 from meddc_bench.plan import Job, TaskBench
@@ -151,7 +151,7 @@ def _check_evidence(
         by_id = {item.id: item.text for item in evidence.items}
         text = reading.text if reading is not None else ""
         allowed = checked(
-            open_edges, evidence.items, references, LEVELS["cover_items"],
+            open_edges, evidence.items, references, LEVELS[reading_step(bench.task, axis)],
             lambda edge: (by_id.get(edge.prediction, ""), text),
         )  # fmt: skip
     if allowed != evidence.edges:

@@ -7,11 +7,11 @@ from typing import Any
 import yaml
 
 from meddc_bench.errors import UsageError
+from meddc_bench.headline import headline
 from meddc_bench.publish.row import MeasuredRow, ScorePart
 
 EEE_VERSION = "0.3.0"
 """The version of the Every Eval Ever schema that is written."""
-_HEADLINES = ("Total", "D", "T", "E")
 
 
 def every_eval_ever(row: MeasuredRow) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _uncertainty(row: MeasuredRow, score: ScorePart) -> dict[str, Any]:
 
 
 def eval_results(row: MeasuredRow, dataset: str | None) -> bytes:
-    """Write a row for a model repository's `.eval_results/` folder: D, T, E and Total in points, an entry each.
+    """Write a row for a model repository's `.eval_results/` folder: the headline metrics in points, an entry each.
 
     Args:
         dataset: the Hub dataset, OWNER/NAME, whose eval.yaml defines the tasks `<task>_<metric>`.
@@ -114,7 +114,8 @@ def eval_results(row: MeasuredRow, dataset: str | None) -> bytes:
     if dataset is None or dataset.count("/") != 1 or not all(dataset.split("/")) or dataset != dataset.strip():
         raise UsageError("Hugging Face needs the Hub dataset that hosts the benchmark: --dataset OWNER/NAME")
     entries = []
-    for name in _HEADLINES:
+    names = headline(row.scores)
+    for name in sorted(names, key=lambda name: name != "Total"):
         score = row.scores.get(name)
         if score is not None and score.mean is not None:
             entry: dict[str, Any] = {
@@ -126,7 +127,7 @@ def eval_results(row: MeasuredRow, dataset: str | None) -> bytes:
                 entry["source"] = {"url": row.policy.url, "name": row.policy.by or "MedDDC-Bench row"}
             entries.append(entry)
     if not entries:
-        raise UsageError("the row has none of D, T, E and Total")
+        raise UsageError("the row has none of the headline metrics: D, T, E, Total, Acc, Strict, Acc50, Strict50")
     text: str = yaml.safe_dump(entries, allow_unicode=True, sort_keys=False, width=120)
     return text.encode("utf-8")
 

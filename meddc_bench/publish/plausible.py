@@ -29,6 +29,7 @@ def implausible(row: MeasuredRow, task: Task | None) -> Iterator[str]:
             elif key.rpartition("_")[2] in _WHOLE and (values != np.rint(values)).any():
                 yield f"counts.{name}.{key}: not whole numbers"
     yield from _against_each_other(arrays)
+    yield from _accuracies(arrays)
     if task is not None:
         yield from _against_cases(arrays, row, task)
 
@@ -71,6 +72,23 @@ def _against_each_other(found: Mapping[str, Mapping[str, Array]]) -> Iterator[st
         and not _equal(asked.get("sum"), trajectory["tp"] + trajectory["fp"])
     ):
         yield "counts.questions: are not the predictions of T"
+
+
+def _accuracies(found: Mapping[str, Mapping[str, Array]]) -> Iterator[str]:
+    """Acc is D without a missed reference, Strict no more, and @50 the same where half of the records were received."""
+    graded = found.get("Acc", {})
+    if not {"acc", "strict", "acc50", "strict50"} <= graded.keys():
+        return
+    acc, strict, acc50, strict50 = (graded[name] for name in ("acc", "strict", "acc50", "strict50"))
+    if any(((one != 0) & (one != 1)).any() for one in (acc, strict, acc50, strict50)):
+        yield "counts.Acc: a case is accurate or it is not"
+    if (strict > acc).any() or (acc50 > acc).any() or not _equal(strict50, strict * acc50):
+        yield "counts.Acc: Strict or @50 is not of the cases that are accurate"
+    if "D" in found and (acc != ((found["D"]["fn"] == 0) & (found["D"]["tp"] > 0))).any():
+        yield "counts.Acc: not the cases without a missed diagnosis in D"
+    coverage = found.get("findings_coverage", {}).get("findings")
+    if coverage is not None and (acc50 != acc * (coverage >= 0.5 - _SLACK)).any():
+        yield "counts.Acc: @50 is not of the cases with half of their records received"
 
 
 def _same(one: Mapping[str, Array], other: Mapping[str, Array], names: Sequence[str]) -> bool:

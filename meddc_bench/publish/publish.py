@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -20,6 +20,7 @@ from meddc_bench.publish.row import MeasuredRow, PolicyPart
 from meddc_bench.results import build_metrics, results
 from meddc_bench.scorer import Row, rows
 from meddc_bench.stored import StoredColumn, StoredRun
+from meddc_bench.task import Task
 from meddc_bench.text import safe_name
 
 
@@ -71,13 +72,28 @@ def publish(
         yield _row(source, said, again=again)
 
 
+def check_targets(tasks: Iterable[Task]) -> None:
+    """Refuse as standard what rests on targets that were derived by rules.
+
+    Raises:
+        NotPublishable: a task has such targets.
+    """
+    for task in tasks:
+        derived = sum(target.derived for case in task.cases for target in case.scored_targets)
+        if derived:
+            raise NotPublishable(
+                task.name, [f"not standard: T rests on {derived} derived targets, which no clinician wrote"]
+            )
+
+
 def _benches(run: StoredRun, task: str | None) -> list[TaskBench]:
     return list(run.benches) if task is None else [run.bench(task)]
 
 
 def _rows(bench: TaskBench, wanted: Wanted) -> Iterator[Row]:
     readers = [one.label for one in bench.conditions if one.label != "emitted"]
-    condition = wanted.condition or (readers[0] if len(readers) == 1 else None)
+    emitted = bench.task.config.protocol.scored_on == "emitted"
+    condition = wanted.condition or ("emitted" if emitted else readers[0] if len(readers) == 1 else None)
     if condition is None:
         names = ", ".join(readers) or "none but emitted"
         raise UsageError(f"{bench.task.name}: a row has one condition; the readers are {names}: name one, --condition")

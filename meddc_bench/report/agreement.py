@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from meddc_bench.analysis.audit import Audit, Comparison
+from meddc_bench.headline import has_accuracy
 from meddc_bench.report.figures import MARKED, Place, Slopes
-from meddc_bench.report.measures import HEADLINE, Readers, TaskMeasures, mean_of, row_of
+from meddc_bench.report.measures import Readers, TaskMeasures, mean_of, row_of
 from meddc_bench.report.numbers import NONE, Teller, bracket, number, points, signed
 from meddc_bench.report.page import Cell, Column, Figure, Section, Table
 from meddc_bench.report.scores import CONDITION, POLICY
@@ -25,8 +26,8 @@ def readers(measures: TaskMeasures, teller: Teller) -> Section:
         return Section("readers", title, (_why_not(d, measures),))
     lead = [
         Words(
-            f"同一批病史由不同阅读者判读，T 与 E 不变；以 {d.audit.base} 为基准，{d.cases} 个共同病例。",
-            f"The same histories under different readers; T and E stay. Base: {d.audit.base}; {d.cases} cases in common.",
+            f"同一批病史由不同阅读者判读{_stays(measures).zh}；以 {d.audit.base} 为基准，{d.cases} 个共同病例。",
+            f"The same histories under different readers{_stays(measures).en}. Base: {d.audit.base}; {d.cases} cases in common.",
         )
         + _left_out(d),
         *(_reversals(d.audit, one) for one in d.audit.comparisons),
@@ -47,6 +48,12 @@ def readers(measures: TaskMeasures, teller: Teller) -> Section:
     return Section("readers", title, tuple(lead), tuple(parts))
 
 
+def _stays(measures: TaskMeasures) -> Words:
+    """Name the metrics of the headline that no reader touches."""
+    names = [name for name in ("T", "E") if name in measures.headline]
+    return Words(f"，{' 与 '.join(names)} 不变", f"; {' and '.join(names)} stay") if names else Words("", "")
+
+
 def _why_not(found: Readers, measures: TaskMeasures) -> Words:
     if len(measures.conditions) < 2:
         return Words(
@@ -54,9 +61,10 @@ def _why_not(found: Readers, measures: TaskMeasures) -> Words:
             f"This run has the condition {measures.conditions[0]} alone and no reader to swap; add one with "
             "`meddc-bench score RUN --reader NAME`.",
         )
+    name = "Acc" if has_accuracy(measures.headline) else "D"
     return Words(
-        "没有两个条件在共同病例上都测到 D，无法比较。",
-        "No two conditions measured D on cases in common: nothing to compare.",
+        f"没有两个条件在共同病例上都测到 {name}，无法比较。",
+        f"No two conditions measured {name} on cases in common: nothing to compare.",
     )
 
 
@@ -119,8 +127,8 @@ def _verdicts(audit: Audit) -> Words:
 def _slopes(audit: Audit) -> Figure:
     data = slopes(audit)
     caption = Words(
-        "D 的名次（左端为基准条件），旁为得分；等号表示并列。线相交即名次颠倒。",
-        "Ranks by D (left: the base condition) with scores; = marks ties. Crossing lines are reversed pairs.",
+        f"{audit.metric} 的名次（左端为基准条件），旁为得分；等号表示并列。线相交即名次颠倒。",
+        f"Ranks by {audit.metric} (left: the base condition) with scores; = marks ties. Crossing lines are reversed pairs.",
     )
     if data.marked and len(data.marked) < len(audit.policies):
         caption = caption + Words("彩色为名次变动最大的策略。", " Coloured: the policies whose rank moves most.")
@@ -151,8 +159,9 @@ def slopes(audit: Audit) -> Slopes:
 
 def _rank_table(audit: Audit) -> Table:
     others = [one for one in audit.readers if one != audit.base]
+    name = audit.metric
     columns = [Column(POLICY, False)]
-    columns += [Column(Words(f"D（{one}）", f"D ({one})")) for one in audit.readers]
+    columns += [Column(Words(f"{name}（{one}）", f"{name} ({one})")) for one in audit.readers]
     columns += [Column(Words(f"名次（{one}）", f"rank ({one})")) for one in audit.readers]
     columns += [Column(Words(f"变动（{one}）", f"shift ({one})")) for one in others]
     ranks = {found.reader: {one.policy: one for one in found.ranks} for found in audit.ranks}
@@ -170,10 +179,10 @@ def _rank_table(audit: Audit) -> Table:
             row.append(NONE if found is None else f"{signed(found.value)} {bracket(found.interval)}")
         rows.append(tuple(row))
     note = Words(
-        f"变动：该条件下的 D 减去 {audit.base} 下的 D，附 95% 重抽样区间。",
-        f"Shift: D under the condition minus D under {audit.base}, with its 95 % bootstrap interval.",
+        f"变动：该条件下的 {name} 减去 {audit.base} 下的 {name}，附 95% 重抽样区间。",
+        f"Shift: {name} under the condition minus {name} under {audit.base}, with its 95 % bootstrap interval.",
     )
-    return Table(Words("D 与名次", "D and ranks"), tuple(columns), tuple(rows), (note,))
+    return Table(Words(f"{name} 与名次", f"{name} and ranks"), tuple(columns), tuple(rows), (note,))
 
 
 def _ordering_table(audit: Audit) -> Table:
@@ -238,7 +247,7 @@ def judges(measures: TaskMeasures) -> Section | None:
     panels: Sequence[Mapping[str, Any]] = measures.result.get("panels", ())
     if not panels:
         return None
-    names = [name for name in HEADLINE if name in panels[0]["metrics"]]
+    names = [name for name in measures.headline if name in panels[0]["metrics"]]
     columns = (Column(POLICY, False), Column(Words("患者", "patient"), False), Column(CONDITION, False))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (one["policy"], one["patient"], one["condition"], *(_panel(one["metrics"].get(name)) for name in names))

@@ -8,7 +8,7 @@ from typing import Any
 
 from meddc_bench.report.card import Range
 from meddc_bench.report.figures import Outcomes, Share
-from meddc_bench.report.measures import HEADLINE, TaskMeasures
+from meddc_bench.report.measures import TaskMeasures
 from meddc_bench.report.numbers import LONGEST, NONE, Teller, points
 from meddc_bench.report.page import Cell, Column, Figure, Section, Table
 from meddc_bench.report.scores import CONDITION, POLICY
@@ -17,6 +17,7 @@ from meddc_bench.report.words import (
     ENDED,
     EXCLUDED,
     FALLBACKS,
+    JUDGE_COUNTS,
     OUTCOMES,
     ROLES,
     VIEWS,
@@ -99,7 +100,7 @@ def checks(measures: TaskMeasures, teller: Teller) -> Section:
         )
         for row in _main(measures)
     )  # fmt: skip
-    notes = (
+    notes: tuple[Words, ...] = (
         Words("阅读者的视野 ", "The reader's view, ") + named(VIEWS, view) + Words("。", "."),
         Words(
             "提前断言诊断：小结之前医生已说出诊断的病史数，即视野被截或被遮的病史数；emitted 不经阅读者，故无此数。",
@@ -107,6 +108,13 @@ def checks(measures: TaskMeasures, teller: Teller) -> Section:
             "or masked; emitted has no reader, hence no number.",
         ),
     )
+    told = [
+        Words(f"{row['policy']} / {row['condition']}：", f"{row['policy']} / {row['condition']}: ")
+        + teller.counts(row["judge_counts"], JUDGE_COUNTS)
+        for row in _main(measures) if "judge_counts" in row
+    ]  # fmt: skip
+    if told:
+        notes = (*notes, Words("裁判自报的计数：", "What the judge counted: "), *told)
     table = Table(Words("核查计数", "Checks counted"), columns, rows, notes)
     return Section("checks", Words("过程核查", "Checks of the process"), (), (table,))
 
@@ -181,15 +189,15 @@ def _fingerprints(measures: TaskMeasures) -> Table:
     for row in measures.result["rows"]:
         setting = f"{row['patient']} · {row['judge']} · {row['ask']}" if several else ""
         for name, digest in row["fingerprints"].items():
-            if name in HEADLINE:
-                condition = row["condition"] if name in ("D", "Total") else NONE
+            if name in measures.headline:
+                condition = NONE if name in ("T", "E") else row["condition"]
                 digests = found.setdefault((setting, name, condition), [])
                 if digest not in digests:
                     digests.append(digest)
     columns = [Column(Words("指标", "metric"), False), Column(CONDITION, False)]
     columns += [Column(Words("患者 · 裁判 · 判读", "patient · judge · ask"), False)] if several else []
     columns += [Column(Words("指纹", "fingerprint"), False)]
-    order = {name: at for at, name in enumerate(HEADLINE)}
+    order = {name: at for at, name in enumerate(measures.headline)}
     rows = tuple(
         (name, condition, *([setting] if several else []), " ".join(digests))
         for (setting, name, condition), digests in sorted(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from meddc_bench.headline import has_accuracy
 from meddc_bench.report import agreement, conduct, scores, trajectory
 from meddc_bench.report.measures import Options, TaskMeasures, measure
 from meddc_bench.report.numbers import NONE, Teller
@@ -28,10 +29,12 @@ def report(run: StoredRun, options: Options) -> Report:
         run.store, run.benches, run.registry, complete=manifest.get("status") == "complete",
         predict_only=bool(manifest["campaign"].get("predict_only")),
     )  # fmt: skip
-    pages = [task_page(measure(run, bench, found["tasks"][bench.task.name], options), options) for bench in run.benches]
+    measured = [measure(run, bench, found["tasks"][bench.task.name], options) for bench in run.benches]
+    pages = [task_page(one, options) for one in measured]
+    workup = any(has_accuracy(one.headline) for one in measured)
     return Report(
         title="MedDDC-Bench", lead=tuple(_lead(manifest)), tasks=tuple(pages),
-        closing=(_rules(options), _calls(manifest)),
+        closing=(_rules(options, workup=workup), _calls(manifest)),
     )  # fmt: skip
 
 
@@ -74,8 +77,15 @@ def _lead(manifest: dict[str, Any]) -> list[Words]:
     return lead
 
 
-def _rules(options: Options) -> Section:
+def _rules(options: Options, *, workup: bool) -> Section:
     """Say how the numbers came about: denominators, intervals, what is left out."""
+    graded = Words(
+        "诊断分级的任务：裁判给每对诊断定完全、核心或部分，再做总分最大的一对一匹配；Acc、Strict、软精确率、软召回率都是病例的均值。"
+        "@50 要求收到至少一半的检查报告，没有检查记录的病例不可能通过，仍留在分母里。D 只计核心以上的对。",
+        "Where diagnoses are graded: a judge calls each pair full, core or partial, and the one-to-one matching of largest "
+        "credit is taken; Acc, Strict and the soft scores are means over cases. @50 asks for at least half of the test "
+        "records; a case without any cannot pass and stays in the denominator. D counts pairs from core upwards.",
+    )
     lead = (
         Words(
             "分值为 0–100。D、T：一次重复内先把各病例的 TP、FP、FN 相加，再算 F1（微平均）；E：各病例时机得分的均值；"
@@ -84,6 +94,7 @@ def _rules(options: Options) -> Section:
             "(micro average); E: the mean of the cases' timing scores; Total weighs them as the protocol says. Each is "
             "computed by repeat, then averaged over repeats.",
         ),
+        *([graded] if workup else []),
         Words(
             "分母：被测策略自身失败（policy_failed）是测量结果，按没有任何预测计分，留在分母里；患者、阅读者、裁判或基础设施"
             "失败的单元没有测到，不计入也绝不当作 0，覆盖率随之下降，并给出它们全错与全对时的界；"

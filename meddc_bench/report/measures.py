@@ -16,13 +16,13 @@ from meddc_bench.analysis.multiplicity import Corrected, holm_differences
 from meddc_bench.analysis.resample import case_values
 from meddc_bench.analysis.sensitivity import SEVEN, Sensitivity, sensitivity
 from meddc_bench.analysis.series import Array, Series, complete
+from meddc_bench.headline import CONSULTATION, WORKUP, has_accuracy, leading
 from meddc_bench.plan import TaskBench
 from meddc_bench.records import CONDITIONS
 from meddc_bench.report.card import TaskFacts, task_facts
 from meddc_bench.scorer import Row, Scorer, rows
 from meddc_bench.stored import StoredRun
 
-HEADLINE = ("D", "T", "E", "Total")
 ALL_PAIRS = 6
 """Up to so many policies are all compared with each other; more are compared with the first."""
 
@@ -99,12 +99,14 @@ class TaskMeasures:
     """All numbers of a task.
 
     `result` is the task's part of the results, as `results.json` holds it. Everything but `estimates` is of the first
-    setting, `main`. `common` is the condition of the headline: the first reader, else `own`, else `emitted`; `base`
-    the coupled one that readers are compared with. Policies are in the order of their headline score.
+    setting, `main`. `common` is the condition of the headline: the one that the protocol scores, or the first reader,
+    else `own`, else `emitted`; `base` the coupled one that readers are compared with. `headline` are the metrics that come
+    first. Policies are in the order of their leading score.
     """
 
     facts: TaskFacts
     result: Mapping[str, Any]
+    headline: tuple[str, ...]
     settings: tuple[Setting, ...]
     main: Setting
     conditions: tuple[str, ...]
@@ -113,7 +115,7 @@ class TaskMeasures:
     policies: tuple[str, ...]
     estimates: Mapping[tuple[Setting, Key], Estimate]
     compared: tuple[Compared, ...]
-    readers: tuple[Readers, ...]
+    readers: tuple[Readers, Readers]
     weights: Sensitivity | None
     curves: tuple[Curve, ...]
     case_scores: tuple[CaseScore, ...]
@@ -130,16 +132,21 @@ def measure(run: StoredRun, bench: TaskBench, result: Mapping[str, Any], options
     conditions = tuple(one.label for one in bench.conditions)
     readers = [one for one in conditions if one not in CONDITIONS]
     common = next(iter(readers), conditions[-1])
+    if bench.task.config.protocol.scored_on == "emitted":
+        common = "emitted"
+    shown = headline_of(result["rows"])
     base = "own" if "own" in conditions and common != "own" else "emitted"
     settings = tuple(dict.fromkeys(setting_of(row) for row in result["rows"]))
     main = settings[0]
     policies = _ordered(result["rows"], main, common)
-    series = dict(_series(run, bench, result)) if any(row["metrics"] for row in result["rows"]) else {}
+    series = dict(_series(run, bench, result, shown)) if any(row["metrics"] for row in result["rows"]) else {}
     mine = {key: one for (setting, key), one in series.items() if setting == main}
     scores = _case_scores(mine, policies, common)
+    read = ("Acc", "Acc50") if has_accuracy(shown) else ("D", "Total")
     return TaskMeasures(
         facts=task_facts(run, bench, include_text=options.include_text),
         result=result,
+        headline=shown,
         settings=settings,
         main=main,
         conditions=conditions,
@@ -147,13 +154,21 @@ def measure(run: StoredRun, bench: TaskBench, result: Mapping[str, Any], options
         base=base,
         policies=policies,
         estimates=_estimates(series, options),
-        compared=tuple(_compared(mine, policies, common, options)),
-        readers=tuple(_readers(metric, mine, conditions, policies, base, options) for metric in ("D", "Total")),
+        compared=tuple(_compared(mine, shown, policies, common, options)),
+        readers=(
+            _readers(read[0], mine, conditions, policies, base, options),
+            _readers(read[1], mine, conditions, policies, base, options),
+        ),
         weights=_weights(result["rows"], main, common),
         curves=tuple(_curves(run, bench, policies)) if series else (),
         case_scores=tuple(scores),
         association=_association(mine, policies, common),
     )
+
+
+def headline_of(lines: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the metrics that come first: of MedDDC its four, of TrustMed its accuracies; D, T and E come after those."""
+    return WORKUP if any(has_accuracy(row["metrics"]) for row in lines) else CONSULTATION
 
 
 def mean_of(row: Mapping[str, Any], metric: str) -> float | None:
@@ -173,25 +188,25 @@ def setting_of(row: Mapping[str, Any]) -> Setting:
 
 
 def _ordered(lines: Sequence[Mapping[str, Any]], main: Setting, common: str) -> tuple[str, ...]:
-    """Put the policies in the order of Total, else of D, else of their names; those without a score come last."""
+    """Put the policies in the order of the leading metric that they have; those without a score come last."""
     found = [row for row in lines if row["condition"] == common and setting_of(row) == main]
 
-    def place(row: Mapping[str, Any]) -> tuple[bool, float, str]:
-        value = next((one for one in (mean_of(row, "Total"), mean_of(row, "D")) if one is not None), None)
-        return value is None, -(value or 0.0), row["policy"]
+    def place(row: Mapping[str, Any]) -> tuple[bool, list[float], str]:
+        values = [one for name in leading(row["metrics"]) if (one := mean_of(row, name)) is not None]
+        return not values, [-one for one in values], row["policy"]
 
     return tuple(row["policy"] for row in sorted(found, key=place))
 
 
 def _series(
-    run: StoredRun, bench: TaskBench, result: Mapping[str, Any]
+    run: StoredRun, bench: TaskBench, result: Mapping[str, Any], shown: Sequence[str]
 ) -> Iterator[tuple[tuple[Setting, Key], Series]]:  # fmt: skip
-    """Iterate over the series of the headline metrics; one that no reader touches comes once."""
+    """Iterate over the series of the headline metrics, D and T; one that no reader touches comes once."""
     broken = {
         name for row in result["rows"] for name, metric in row["metrics"].items()
         if str(metric.get("reason", "")).startswith("the metric")
     }  # fmt: skip
-    for one in run.columns(bench, [name for name in HEADLINE if name not in broken]):
+    for one in run.columns(bench, [name for name in {*shown, "D", "T"} if name not in broken]):
         if one.series is not None and one.unit == "fraction":
             row = one.row
             key = Key(row.policy.label, one.metric, one.series.reader)
@@ -215,8 +230,10 @@ def _defined(series: Series) -> bool:
     return bool(np.isfinite(series.aggregate(sums)).all())
 
 
-def _compared(mine: Mapping[Key, Series], policies: Sequence[str], common: str, options: Options) -> Iterator[Compared]:
-    for metric in HEADLINE:
+def _compared(
+    mine: Mapping[Key, Series], shown: Sequence[str], policies: Sequence[str], common: str, options: Options
+) -> Iterator[Compared]:
+    for metric in shown:
         found = [
             one for policy in policies for condition in (common, None)
             if (one := mine.get(Key(policy, metric, condition))) is not None and _defined(one)

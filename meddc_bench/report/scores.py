@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from meddc_bench.analysis.bootstrap import Estimate
+from meddc_bench.headline import has_accuracy, leading
 from meddc_bench.report.figures import Dot, Forest, Gap, Scores
-from meddc_bench.report.measures import ALL_PAIRS, HEADLINE, Compared, Key, TaskMeasures, mean_of, setting_of
+from meddc_bench.report.measures import ALL_PAIRS, Compared, Key, TaskMeasures, mean_of, setting_of
 from meddc_bench.report.numbers import NONE, Teller, bracket, ends, number, points, probability, signed
 from meddc_bench.report.page import Cell, Column, Figure, Section, Table
 from meddc_bench.report.words import METRICS, Words, joined, named
@@ -26,10 +27,7 @@ def summary(measures: TaskMeasures, teller: Teller) -> Section:
             f"{facts.cases} cases × {facts.repeats} repeat{'s' if facts.repeats > 1 else ''}; patient "
             f"{measures.main.patient}, judge {measures.main.judge}, protocol {facts.protocol['name']}, seed {facts.seed}.",
         ),
-        Words(
-            f"排序依据条件 {measures.common} 下的总分（没有总分时按 D）。",
-            f"Ordered by Total under the condition {measures.common} (by D where there is no Total).",
-        ),
+        _order(measures),
     ]
     if len(measures.settings) > 1:
         lead.append(
@@ -53,6 +51,21 @@ def summary(measures: TaskMeasures, teller: Teller) -> Section:
     return Section("summary", Words("概要", "Summary"), tuple(lead), parts)
 
 
+def _order(measures: TaskMeasures) -> Words:
+    if has_accuracy(measures.headline):
+        return Words(
+            f"排序依据条件 {measures.common} 下的 Acc@50。诊断按完全（1）、核心（0.85）、部分（0.5）分级，一对一匹配；"
+            "Acc：参考诊断全部至少达到核心；Strict：全部完全；@50：并且收到至少一半的检查报告，所有病例都在分母里。",
+            f"Ordered by Acc@50 under the condition {measures.common}. Diagnoses are graded full (1), core (0.85), partial "
+            "(0.5) and matched one to one. Acc: every reference at least core; Strict: every one full; @50: and at least "
+            "half of the test records received, with every case in the denominator.",
+        )
+    return Words(
+        f"排序依据条件 {measures.common} 下的总分（没有总分时按 D）。",
+        f"Ordered by Total under the condition {measures.common} (by D where there is no Total).",
+    )
+
+
 def _rows(measures: TaskMeasures) -> list[Mapping[str, Any]]:
     """Return the rows: the headline condition first, each in the order of the policies."""
     order = [measures.common, *(one for one in measures.conditions if one != measures.common)]
@@ -65,21 +78,27 @@ def _summary_table(measures: TaskMeasures, teller: Teller) -> Table:
     extra = [key for key in ("patient", "judge", "ask") if len({row[key] for row in rows}) > 1]
     heads = {"patient": Words("患者", "patient"), "judge": Words("裁判", "judge"), "ask": Words("判读", "ask")}
     columns = [Column(POLICY, False), Column(CONDITION, False), *(Column(heads[key], False) for key in extra)]
-    columns += [Column(METRICS[name]) for name in HEADLINE]
+    columns += [Column(METRICS[name]) for name in measures.headline]
     columns += [Column(Words("重复间 SD", "SD over repeats")), Column(Words("覆盖", "coverage"))]
     body: list[tuple[Cell, ...]] = []
     for row in rows:
         labels = [str(row[key]) for key in ("policy", "condition", *extra)]
-        body.append((*labels, *(_score(measures, row, name) for name in HEADLINE), _spread(row), _measured(row)))
+        body.append(
+            (*labels, *(_score(measures, row, name) for name in measures.headline), _spread(row), _measured(row))
+        )
+    accuracy = has_accuracy(measures.headline)
+    first = (
+        Words(" Acc@50 ", "Acc@50") if accuracy else Words("总分（无总分时 D）", "Total (of D where there is no Total)")
+    )
     notes = [
         Words(
-            "方括号：95% 重抽样区间；花括号：有单元没有测到时，它们全错与全对的界。重复间 SD 为总分（无总分时 D）的样本标准差；"
+            f"方括号：95% 重抽样区间；花括号：有单元没有测到时，它们全错与全对的界。重复间 SD 为{first.zh}的样本标准差；"
             "只有一次重复则没有；“确定”指各次重复里医生说的话完全相同。",
             "Square brackets: 95 % bootstrap interval. Braces: where units were not measured, the bounds, had all of "
-            "them gone worst or best. SD over repeats: sample SD of Total (of D where there is no Total), none for a "
+            f"them gone worst or best. SD over repeats: sample SD of {first.en}, none for a "
             "single repeat; “deterministic”: the doctor said the same in every repeat.",
         ),
-        *_nulls(rows, teller),
+        *_nulls(measures, rows, teller),
     ]
     return Table(Words("得分", "Scores"), tuple(columns), tuple(body), tuple(notes))
 
@@ -104,10 +123,10 @@ def _score(measures: TaskMeasures, row: Mapping[str, Any], metric: str) -> str:
 
 
 def _headline(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return Total, or D where no case has what Total needs."""
+    """Return the leading metric that the row has: Total, or D where no case has what Total needs; Acc of a workup."""
     metrics: Mapping[str, Any] = row["metrics"]
-    found: Mapping[str, Any] = metrics.get("Total", {})
-    return found if found.get("mean") is not None else metrics.get("D", found)
+    found: list[Mapping[str, Any]] = [metrics.get(name, {}) for name in leading(metrics)]
+    return next((one for one in found if one.get("mean") is not None), found[-1] or found[0])
 
 
 def _spread(row: Mapping[str, Any]) -> Cell:
@@ -126,11 +145,11 @@ def _measured(row: Mapping[str, Any]) -> str:
     return f"{found['measured']}/{found['expected']}"
 
 
-def _nulls(rows: list[Mapping[str, Any]], teller: Teller) -> Iterator[Words]:
+def _nulls(measures: TaskMeasures, rows: list[Mapping[str, Any]], teller: Teller) -> Iterator[Words]:
     """Say why scores are missing: each reason once, with the rows it holds for."""
     found: dict[tuple[str, Words], list[str]] = {}
     for row in rows:
-        for name in HEADLINE:
+        for name in measures.headline:
             metric = row["metrics"].get(name)
             if metric is not None and metric["mean"] is None:
                 notes = [one for one in metric.get("notes", ()) if one]
@@ -147,7 +166,7 @@ def _dots(measures: TaskMeasures) -> Figure | None:
     for (setting, key), one in measures.estimates.items():
         if setting == measures.main and one.value is not None:
             dots.append(Dot(key.policy, key.metric, key.condition, 100 * one.value, ends(one.interval)))
-    metrics = tuple(name for name in HEADLINE if any(dot.metric == name for dot in dots))
+    metrics = tuple(name for name in measures.headline if any(dot.metric == name for dot in dots))
     if not dots:
         return None
     data = Scores(measures.policies, metrics, measures.conditions, tuple(dots))
@@ -159,7 +178,7 @@ def _dots(measures: TaskMeasures) -> Figure | None:
     if any(
         mean_of(row, name) is not None
         and not {(row["policy"], name, row["condition"]), (row["policy"], name, None)} & drawn
-        for row in measures.rows for name in HEADLINE
+        for row in measures.rows for name in measures.headline
     ):  # fmt: skip
         caption = caption + NOT_WHOLE
     return Figure("scores", Words("得分与区间", "Scores and intervals"), caption, data, None)
@@ -200,8 +219,9 @@ def differences(measures: TaskMeasures) -> Section | None:
             )
         )
     caption = Words(
-        f"成对差与 95% 重抽样区间；D 与 Total 取条件 {measures.common}。",
-        f"Paired differences with 95 % bootstrap intervals; D and Total under the condition {measures.common}.",
+        f"成对差与 95% 重抽样区间；{'诊断得分' if has_accuracy(measures.headline) else 'D 与 Total '}取条件 {measures.common}。",
+        f"Paired differences with 95 % bootstrap intervals; "
+        f"{'scores of diagnoses' if has_accuracy(measures.headline) else 'D and Total'} under the condition {measures.common}.",
     )
     figure = Figure("differences", Words("成对差", "Paired differences"), caption, data, _gap_table(measures.compared))
     return Section("differences", Words("成对差", "Paired differences"), tuple(lead), (figure,))
@@ -243,7 +263,7 @@ def others(measures: TaskMeasures) -> Section | None:
     found: dict[tuple[str, str | None], dict[str, Mapping[str, Any]]] = {}
     for row in rows:
         for name, metric in row["metrics"].items():
-            if name not in HEADLINE and metric["mean"] is not None:
+            if name not in measures.headline and metric["mean"] is not None:
                 found.setdefault((name, row["condition"]), {})[row["policy"]] = metric
     lines: list[tuple[Words, dict[str, Mapping[str, Any]]]] = []
     for name in dict.fromkeys(name for name, _ in found):

@@ -67,6 +67,27 @@ METRICS = _named(
     T_recall="T 召回率|T recall",
     matched_round="命中轮次|matched round",
     first_summary_round="首次小结轮次|first summary round",
+    Acc="准确率 Acc|Accuracy Acc",
+    Strict="严格准确率 Strict|Strict accuracy",
+    Acc50="证据过半 Acc@50|Acc@50",
+    Strict50="证据过半 Strict@50|Strict@50",
+    delta_Acc="Acc@50 的相对损失|relative loss of Acc at @50",
+    delta_Strict="Strict@50 的相对损失|relative loss of Strict at @50",
+    Acc_at_k="多次重复中至少一次准确（ACC@3）|accurate in at least one of 3 repeats (ACC@3)",
+    Strict_at_k="多次重复中至少一次严格准确|strictly accurate in at least one of 3 repeats",
+    soft_precision="软精确率|soft precision",
+    soft_recall="软召回率|soft recall",
+    Tversky="Tversky 指数|Tversky index",
+    ordering_coverage="开立覆盖率|ordering coverage",
+    findings_coverage="结果覆盖率|findings coverage",
+    productive_actions="有收获的检查动作|productive actions",
+    workup_actions="检查动作|workup actions",
+    search_rate="使用检索的比例|search rate",
+    invalid_rate="无效动作比例|invalid actions",
+    deferral_rate="转交比例|deferral rate",
+    modality_catch="成像方式不符的识别率|modality mismatch caught",
+    anatomy_catch="部位不符的识别率|anatomy mismatch caught",
+    false_alarm="误报率|false alarms",
     rounds="轮数|rounds",
     questions="提问单元|question units",
     volunteered="患者主动说出|volunteered",
@@ -125,11 +146,26 @@ FALLBACKS = _named(
 )
 """What a judge's step fell back on."""
 
+JUDGE_COUNTS = _named(
+    {
+        "ontology: pairs": "本体：名称对",
+        "ontology: both names found": "本体：两名均查到",
+        "ontology: fired": "本体：给出下限",
+        "ontology: raised": "本体：实际抬高",
+        "ontology: abstained": "本体：未给下限",
+    }
+)
+"""What a judge counted of its own work."""
+
 REASONS = _named(
     {
         "not done yet": "尚未完成",
         "no history was imported": "没有导入这份病史",
         "no case has references for it": "没有病例带有它的参考答案",
+        "no case has test records": "没有病例带有检查记录",
+        "no consultation met a modality probe": "没有问诊遇到成像方式探针",
+        "no consultation met an anatomy probe": "没有问诊遇到部位探针",
+        "no consultation met a check of clean pictures": "没有问诊遇到对照核对",
         "undefined: nothing to average": "没有可平均的数",
         "the policy has no generator of its own": "被测策略自身没有可用的生成模型",
         "one case: drawing cases again cannot vary it": "只有一个病例，无法重抽样",

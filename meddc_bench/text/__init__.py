@@ -2,6 +2,7 @@
 
 from meddc_bench.text.assertions import asserted_diagnosis, mask_assertions
 from meddc_bench.text.hygiene import clean, one_line, safe_name
+from meddc_bench.text.mentions import mentions
 from meddc_bench.text.normal import Aligned, aligned, contains, normalise, same, similarity, squash
 from meddc_bench.text.quantities import Duration, age, durations, laterality, sex
 from meddc_bench.text.questions import Unit, question_units
@@ -24,6 +25,7 @@ __all__ = [
     "durations",
     "laterality",
     "mask_assertions",
+    "mentions",
     "normalise",
     "one_line",
     "polarity",

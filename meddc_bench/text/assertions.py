@@ -15,7 +15,8 @@ from functools import lru_cache
 
 from meddc_bench.text.spans import Span, sentences
 
-MASK = "〔此处略去诊断〕"
+MASK, MASK_EN = "〔此处略去诊断〕", "[diagnosis omitted]"
+_HAN, _LATIN = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[A-Za-z]{3}")
 
 _VAGUE = (
     "系统", "系统的", "其他", "其它", "多种", "某种", "某些", "一些", "一种", "这种", "这类", "严重", "严重的", "常见",
@@ -101,6 +102,8 @@ def asserted_diagnosis(text: str) -> Span | None:
 
 def mask_assertions(text: str, mask: str = MASK) -> str:
     """Put a mask in the place of every sentence that asserts a diagnosis."""
+    if mask == MASK and _HAN.search(text) is None:
+        mask = MASK_EN
     for span in reversed(_asserting(text)):
         text = text[: span.start] + mask + text[span.end :]
     return re.sub(rf"(?:{re.escape(mask)}\s*)+{re.escape(mask)}", mask, text)
@@ -108,6 +111,10 @@ def mask_assertions(text: str, mask: str = MASK) -> str:
 
 def _asserting(text: str) -> list[Span]:
     """List the sentences that assert a diagnosis; the lines under a heading 诊断结果 belong to it."""
+    if _HAN.search(text) is None and _LATIN.search(text) is not None:
+        from meddc_bench.text.assertions_en import asserting_english  # a stemmer, for English turns alone
+
+        return asserting_english(text)
     found: list[Span] = []
     headed = listing = False
     for span in sentences(text):

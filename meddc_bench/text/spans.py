@@ -17,6 +17,7 @@ class Span(msgspec.Struct, frozen=True):
 
 
 _STOPS = "。！？!?；;\n"
+_MAY_STOP = re.compile(rf"[{_STOPS}…~～.]")
 _CLOSERS = "”’」』）)】]\"'"
 _OPENERS = {"(": ")", "（": "）", "[": "]", "【": "】", "「": "」", "《": "》"}
 _MARKER = re.compile(
@@ -52,15 +53,13 @@ def _trimmed(text: str, start: int, end: int) -> Span | None:
 def sentences(text: str) -> tuple[Span, ...]:
     """Cut a text into sentences with their end marks; decimals and list numbers stay whole."""
     found, start, at = [], 0, 0
-    while at < len(text):
-        if _stops(text, at):
-            at += 1
+    while match := _MAY_STOP.search(text, at):
+        at = match.end()
+        if _stops(text, match.start()):
             while at < len(text) and (text[at] in _CLOSERS or (text[at] in "。！？!?~～…" and text[at - 1] != "\n")):
                 at += 1
             found.append(_trimmed(text, start, at))
             start = at
-        else:
-            at += 1
     found.append(_trimmed(text, start, len(text)))
     return tuple(span for span in found if span is not None)
 
@@ -71,8 +70,8 @@ def clauses(text: str, separators: str = "，,：:") -> tuple[Span, ...]:
     found = []
     for sentence in sentences(text):
         start, closers = sentence.start, ""
-        for at in range(sentence.start, sentence.end):
-            char = text[at]
+        for mark in _marks(separators).finditer(text, sentence.start, sentence.end):
+            at, char = mark.start(), mark.group()
             if char in _OPENERS:
                 closers += _OPENERS[char]
             elif closers and char in closers:
@@ -82,6 +81,12 @@ def clauses(text: str, separators: str = "，,：:") -> tuple[Span, ...]:
                 start = at + 1
         found.append(_trimmed(text, start, sentence.end))
     return tuple(span for span in found if span is not None)
+
+
+@lru_cache(maxsize=16)
+def _marks(separators: str) -> re.Pattern[str]:
+    """Make the pattern of the characters at which clauses may be cut or brackets open and close."""
+    return re.compile("[" + re.escape(separators + "".join(_OPENERS) + "".join(_OPENERS.values())) + "]")
 
 
 def _in_number(text: str, at: int) -> bool:

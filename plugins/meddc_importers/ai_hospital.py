@@ -20,18 +20,23 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from meddc_bench.contracts import Context, Fault, Imported, Local, Options
+from meddc_bench.contracts import About, Context, Fault, Imported, Local, Options
 from meddc_bench.errors import InputError
 from meddc_bench.records import Case, References
 from meddc_importers.cases import NO_OPENING, Cases
 from meddc_importers.diagnoses import diagnosis_section, distinct, listed, numbered, reference_diagnoses
 from meddc_importers.dialogue import Closing, Dialogue, Said, assemble, cut_at_summary, summary_of, utterances
+from meddc_importers.draft import Draft, Tally, Told, case_of
 from meddc_importers.labels import POLICY, Seen, case_id, policy_label, repeat_of
 from meddc_importers.lines import Line, found, objects
+from meddc_importers.narrative import identity_of, told_of
+from meddc_importers.rows import Row, Rows
 
 BUDGET = 11
 """The questions a doctor may ask upstream: the greeting and ten more (max_conversation_turn)."""
 
+LICENCE = "MIT; the underlying reports have terms of their own"
+_HISTORY = ("现病史", "既往史", "个人史", "家族史", "婚育史", "月经史", "过敏史")
 _BESIDE = "references.jsonl"
 _HISTORIES = ("histories*.jsonl", "histories*.json", "dialog_history*.jsonl", "dialog_history*.json")
 _CASE_KEYS = ("case_id", "patient_id", "id")
@@ -40,8 +45,12 @@ _CASE_KEYS = ("case_id", "patient_id", "id")
 class AIHospitalOptions(Options):
     """Options: the references file (default: references.jsonl beside the histories), one label for every policy."""
 
-    references: Annotated[str | None, Local()] = None
-    policy: str | None = Field(None, pattern=POLICY)
+    references: Annotated[str | None, Local()] = Field(
+        None, description="path of the references file; left out, references.jsonl beside the histories"
+    )
+    policy: str | None = Field(
+        None, pattern=POLICY, description="one label for all histories, instead of what the file says"
+    )
 
 
 class AIHospital:
@@ -49,6 +58,11 @@ class AIHospital:
 
     def __init__(self, options: AIHospitalOptions, context: Context):
         self._options = options
+        self.about = About(
+            "AI Hospital", "github.com/LibertFan/AI_Hospital", LICENCE,
+            decide=("the reports behind the cases come from a web site whose terms are not known: for checks only",),
+            cases_first=True,
+        )  # fmt: skip
 
     def read(self, path: Path) -> Iterator[Case | Imported | Fault]:
         """Read a file or a folder of histories.
@@ -59,9 +73,14 @@ class AIHospital:
         files, cases, seen = _files(path), self._cases(path), Seen()
         if cases is not None:
             yield from cases.read(_case)
+        patients, tally = Rows(), Tally()
         for file in files:
             for line in objects(file):
-                yield from seen.take(line, partial(self._imported, cases))
+                if isinstance(line, Line) and _is_patient(line):
+                    yield from patients.read((line,), lambda one, faults: Row(_case(one, tally)))
+                else:
+                    yield from seen.take(line, partial(self._imported, cases))
+        yield from tally.notes(str(path))
 
     def _cases(self, path: Path) -> Cases | None:
         if self._options.references is not None:
@@ -87,6 +106,14 @@ def _files(path: Path) -> list[Path]:
     if not files:
         raise InputError(f"holds no file named {' or '.join(_HISTORIES)}", path=path)
     return files
+
+
+def _is_patient(line: Line) -> bool:
+    """Say whether a line is a patient with a diagnosis, and no consultation."""
+    keys = set(line.data)
+    return not keys & {"dialogue", "dialog_history", "history", "turns"} and bool(
+        keys & {"medical_record", "diagnosis_units", "diagnosis_raw"}
+    )
 
 
 def _is_upstream(line: Line) -> bool:
@@ -130,8 +157,8 @@ def _last_turn(said: tuple[Said, ...], line: Line, faults: list[Fault]) -> Dialo
     return Dialogue(said[:at], Closing(last.text, listed(section) if section else None, last.reasoning))
 
 
-def _case(line: Line) -> Case:
-    """Make a case of one reference.
+def _case(line: Line, tally: Tally | None = None) -> Case:
+    """Make a case of one reference; a medical record gives its opening, facts and targets too.
 
     Raises:
         Rejected: it has no id or no diagnosis.
@@ -139,17 +166,43 @@ def _case(line: Line) -> Case:
     """
     name = case_id(line, *_CASE_KEYS)
     record = line.data.get("medical_record")
-    treatment = record.get("诊治经过") if isinstance(record, dict) else line.data.get("treatment")
-    units = _units(line.data) if not isinstance(record, dict) else _written(record, "诊断结果", "初步诊断")
-    diagnoses = reference_diagnoses(units)
+    written = record if isinstance(record, dict) else {}
+    treatment = written.get("诊治经过") if written else line.data.get("treatment")
+    diagnoses = reference_diagnoses(_units(line.data) if not written else _written(written, "诊断结果", "初步诊断"))
     if not diagnoses:
         line.reject("expected a diagnosis (diagnosis_units or diagnosis_raw); the case is left out")
+    told = [one for key in _HISTORY for one in told_of(_text(written, key), topic="" if key == "现病史" else key)]
+    if told and tally is not None:
+        told += [
+            Told(one, finding=True)
+            for key in ("查体", "辅助检查")
+            for one in _text(written, key).splitlines()
+            if one.strip()
+        ]
+        opening = (
+            "；".join(one for one in (identity_of(_text(written, "一般资料")), _chief(written)) if one) or NO_OPENING
+        )
+        draft = Draft(
+            name, "zh", "record", opening, told, diagnoses, "AI Hospital", LICENCE, BUDGET,
+            References(treatment=_steps(treatment)),
+        )  # fmt: skip
+        return case_of(draft, line, tally)
     context = line.data.get("context")
     return Case(
         id=name, source="imported", context=context if isinstance(context, str) and context.strip() else NO_OPENING,
         diagnoses=diagnoses, turn_budget=BUDGET, references=References(treatment=_steps(treatment)),
-        provenance="AI Hospital",
+        provenance="AI Hospital", licence=LICENCE,
     )  # fmt: skip
+
+
+def _text(record: dict[str, Any], key: str) -> str:
+    value = record.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _chief(record: dict[str, Any]) -> str:
+    chief = " ".join(_text(record, "主诉").split()).strip("。 ")
+    return f"主诉：{chief}。" if chief else ""
 
 
 def _units(data: dict[str, Any]) -> list[str]:

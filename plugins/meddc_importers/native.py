@@ -24,7 +24,7 @@ from typing import Annotated, Any
 import msgspec
 from pydantic import Field
 
-from meddc_bench.contracts import Context, Fault, Imported, Local, Options
+from meddc_bench.contracts import About, Context, Fault, Imported, Local, Options
 from meddc_bench.errors import InputError
 from meddc_bench.records import Case, History
 from meddc_importers.cases import NO_OPENING, Cases
@@ -42,8 +42,12 @@ _PLACE = re.compile(r"(.*) - at `\$\.?(.*)`", re.DOTALL)
 class HistoriesOptions(Options):
     """Options: the references file, if the cases come along, and one label for every policy."""
 
-    references: Annotated[str | None, Local()] = None
-    policy: str | None = Field(None, pattern=POLICY)
+    references: Annotated[str | None, Local()] = Field(
+        None, description="path of the references file, which brings the cases along"
+    )
+    policy: str | None = Field(
+        None, pattern=POLICY, description="one label for all histories, instead of what the file says"
+    )
 
 
 class Histories:
@@ -51,6 +55,7 @@ class Histories:
 
     def __init__(self, options: HistoriesOptions, context: Context):
         self._options = options
+        self.about = About("Histories", "a file of the user's", "not said", cases_first=True)
 
     def read(self, path: Path) -> Iterator[Case | Imported | Fault]:
         """Read a file of histories.

@@ -1,29 +1,26 @@
-"""Acc, Strict, their @50 variants, soft scores and behaviour of a workup, as additive statistics and their aggregate."""
+"""Acc, Strict, their @50 variants, pass@k and soft scores, as additive statistics and their aggregate."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Self
+from functools import lru_cache, partial
+from typing import Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from meddc_bench.contracts import Context, Options, Sums, Unit
 from meddc_bench.records import Axis
-from meddc_metrics.metrics import MeanMetric, Statistics
-from meddc_metrics.soft import ALPHA, BETA, accurate, half_covered, soft_scores
+from meddc_metrics.metrics import Statistics
+from meddc_metrics.soft import ALPHA, BETA, accurate, half_covered, pass_at_k, soft_scores
 
-_NO_BOUNDS = (0.0, math.inf)
+NO_BOUNDS = (0.0, math.inf)
 """Range of a score of which the worst and the best that an unmeasured unit could have been are not known.
 
 Its values lie in [0, 1] all the same; without an upper limit no bounds are computed.
 """
-WORKUP = frozenset({"physical_examination", "order_tests", "consult_specialist", "search"})
-"""Actions that take a turn of the workup."""
 
 
 class TverskyOptions(Options):
@@ -48,28 +45,37 @@ def case_scores(unit: Unit, alpha: float = ALPHA, beta: float = BETA) -> Statist
     found = unit.assignments.get("diagnosis")
     if found is None or not found.tp + found.fn:
         return None
-    levels = Counter(pair.level or "full" for pair in found.pairs)
-    full, core = levels["full"], levels["core"]
-    references, predictions = found.tp + found.fn, found.tp + found.fp
+    predictions = found.tp + found.fp
     diagnosed = predictions > 0 and not unit.policy_failed
-    acc, strict = accurate(full, core, references=references, diagnosed=diagnosed)
     gate = half_covered(unit.records_received, unit.records_available)
-    soft = soft_scores(
-        full, core, levels["partial"], references=references, predictions=predictions, alpha=alpha, beta=beta
-    )
+    levels = tuple([pair.level for pair in found.pairs])
+    return _scores(levels, found.tp + found.fn, predictions, diagnosed, gate, alpha, beta)
+
+
+@lru_cache(maxsize=8192)
+def _scores(
+    levels: tuple[str | None, ...], references: int, predictions: int, diagnosed: bool, gate: bool,
+    alpha: float, beta: float,
+) -> Statistics:  # fmt: skip
+    """Score a case of few numbers, which are the same again and again; what comes back is not to be changed."""
+    full, core, partial = (levels.count(one) for one in ("full", "core", "partial"))
+    full += levels.count(None)
+    acc, strict = accurate(full, core, references=references, diagnosed=diagnosed)
+    soft = soft_scores(full, core, partial, references=references, predictions=predictions, alpha=alpha, beta=beta)
     return {
         "acc": acc, "strict": strict, "acc50": acc * gate, "strict50": strict * gate,
         "precision": soft.precision, "recall": soft.recall, "tversky": soft.tversky, "cases": 1,
     }  # fmt: skip
 
 
-def _mean(sums: Sums, name: str) -> np.ndarray:
-    return _over(sums[name], sums["cases"])
-
-
-def _over(above: Any, below: Any) -> np.ndarray:
+def divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Divide; NaN where there is nothing to divide by."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.divide(above, below, dtype=float))
+
+
+def _mean(sums: Sums, name: str) -> np.ndarray:
+    return divided(sums[name], sums["cases"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,31 +103,82 @@ class GradedMetric:
 
 
 class ReductionMetric(GradedMetric):
-    """The share of a score that its @50 variant loses, of sums over a run; undefined where the score is 0."""
+    """The share of a score that its @50 variant loses, of sums over a run; undefined where the score is 0.
+
+    Over several judges it is that of their sums: the reduction of the mean scores, as in Table 5.
+    """
 
     __slots__ = ()
+    absent = "the score itself is 0"
+    pooled = True
 
     def aggregate(self, sums: Sums) -> np.ndarray:
         plain = sums[self.name]
-        return _over(plain - sums[f"{self.name}50"], plain)
+        return divided(plain - sums[f"{self.name}50"], plain)
+
+
+class PassOptions(Options):
+    """k: how many repeats a case has to pass in, once."""
+
+    k: int = Field(default=3, ge=1, le=1000)
+
+
+@dataclass(frozen=True, slots=True)
+class PassMetric:
+    """The mean over cases of the chance that at least one of k repeats passes; with k = 3 of 3 repeats ACC@3.
+
+    It is a value of all repeats of a case together (`join`), and holds as such in each of them, so its SD over repeats
+    is 0. A case of fewer than k measured repeats has none.
+    """
+
+    name: str
+    k: int
+    unit: str = "fraction"
+    range: tuple[float, float] = NO_BOUNDS
+    higher_is_better: bool = True
+    needs: tuple[Axis, ...] = ("diagnosis",)
+    over_repeats: str = "mean"
+
+    @property
+    def absent(self) -> str:
+        """Why no case has a value."""
+        return f"it needs {self.k} measured repeats of a case"
+
+    def case(self, unit: Unit) -> Statistics | None:
+        found = case_scores(unit)
+        return None if found is None else {"passed": found[self.name], "n": 1}
+
+    def join(self, repeats: Sequence[Statistics]) -> Statistics | None:
+        if len(repeats) < self.k:
+            return None
+        return {"passed": pass_at_k([bool(one["passed"]) for one in repeats], self.k), "n": 1}
+
+    def aggregate(self, sums: Sums) -> np.ndarray:
+        return divided(sums["passed"], sums["n"])
+
+
+def acc_at_k(options: PassOptions, context: Context) -> PassMetric:
+    """Acc in at least one of k repeats."""
+    return PassMetric("acc", options.k)
+
+
+def strict_at_k(options: PassOptions, context: Context) -> PassMetric:
+    """Strict in at least one of k repeats."""
+    return PassMetric("strict", options.k)
 
 
 def _graded(name: str, options: Options, context: Context) -> GradedMetric:
     return GradedMetric(name)
 
 
-def _gated(name: str, options: Options, context: Context) -> GradedMetric:
-    return GradedMetric(name, range=_NO_BOUNDS)
-
-
 def _reduction(name: str, options: Options, context: Context) -> GradedMetric:
-    return ReductionMetric(name, range=_NO_BOUNDS, higher_is_better=False)
+    return ReductionMetric(name, range=NO_BOUNDS, higher_is_better=False)
 
 
 acc = partial(_graded, "acc")
 strict = partial(_graded, "strict")
-acc50 = partial(_gated, "acc50")
-strict50 = partial(_gated, "strict50")
+acc50 = partial(_graded, "acc50")
+strict50 = partial(_graded, "strict50")
 delta_acc = partial(_reduction, "acc")
 delta_strict = partial(_reduction, "strict")
 soft_precision = partial(_graded, "precision")
@@ -131,58 +188,3 @@ soft_recall = partial(_graded, "recall")
 def tversky(options: TverskyOptions, context: Context) -> GradedMetric:
     """The mean over cases of the Tversky index of matched credit."""
     return GradedMetric("tversky", options)
-
-
-# ── behaviour ────────────────────────────────────────────────────────────────────────────────────
-
-
-def findings_coverage(options: Options, context: Context) -> MeanMetric:
-    """Mean share of a case's test records whose findings reached the policy; cases without records are left out."""
-
-    def of(unit: Unit) -> float | None:
-        return unit.records_received / unit.records_available if unit.records_available else None
-
-    return MeanMetric(of, "fraction", _NO_BOUNDS, True)
-
-
-def _episodes(tells: Callable[[Unit], bool], better: bool) -> MeanMetric:
-    return MeanMetric(lambda unit: float(tells(unit)), "fraction", _NO_BOUNDS, better)
-
-
-def search_rate(options: Options, context: Context) -> MeanMetric:
-    """Share of the consultations with at least one valid search."""
-    return _episodes(lambda unit: any(one.name == "search" and not one.violations for one in unit.trace), True)
-
-
-def deferral_rate(options: Options, context: Context) -> MeanMetric:
-    """Share of the consultations that ended by deferring to a person."""
-    return _episodes(lambda unit: unit.ended == "deferred", False)
-
-
-def workup_actions(options: Options, context: Context) -> MeanMetric:
-    """Mean number of turns of the workup, valid or not: each costs one of its budget."""
-    return MeanMetric(
-        lambda unit: float(sum(one.name in WORKUP for one in unit.trace)), "count", (0.0, math.inf), False
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class InvalidMetric:
-    """The share of all actions of a run that broke a rule of the environment."""
-
-    unit: str = "fraction"
-    range: tuple[float, float] = _NO_BOUNDS
-    higher_is_better: bool = False
-    needs: tuple[Axis, ...] = ()
-    over_repeats: str = "mean"
-
-    def case(self, unit: Unit) -> Statistics | None:
-        return {"invalid": sum(one.violations > 0 for one in unit.trace), "actions": len(unit.trace)}
-
-    def aggregate(self, sums: Sums) -> np.ndarray:
-        return _over(sums["invalid"], sums["actions"])
-
-
-def invalid_rate(options: Options, context: Context) -> InvalidMetric:
-    """The share of all actions of a run that broke a rule of the environment."""
-    return InvalidMetric()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from meddc_bench.contracts import Register, hookimpl
 
+MEDDC_BENCH_API = 1
+
 _DIMENSIONS = ("tests", "treatment", "medication", "lifestyle", "guidance")
 _REVISION = "1"
 _GRADED = {
@@ -15,13 +17,21 @@ _GRADED = {
     "delta_Strict": "delta_strict",
     "soft_precision": "soft_precision",
     "soft_recall": "soft_recall",
-    "findings_coverage": "findings_coverage",
-    "search_rate": "search_rate",
-    "deferral_rate": "deferral_rate",
-    "workup_actions": "workup_actions",
-    "invalid_rate": "invalid_rate",
 }
-"""Metric of TrustMed -> its factory."""
+"""Score of TrustMed -> its factory."""
+_BEHAVIOUR = (
+    "ordering_coverage",
+    "findings_coverage",
+    "productive_actions",
+    "workup_actions",
+    "search_rate",
+    "invalid_rate",
+    "deferral_rate",
+    "modality_catch",
+    "anatomy_catch",
+    "false_alarm",
+)
+"""Metrics of what a policy did in a workup; their factories have their names."""
 
 
 @hookimpl
@@ -50,7 +60,12 @@ def register_metrics(register: Register) -> None:
 
 
 def _add_graded(register: Register) -> None:
-    """Register the scores of TrustMed."""
+    """Register the scores and the behaviour metrics of TrustMed."""
+    graded = "meddc_metrics.graded"
     for name, factory in _GRADED.items():
-        register(name, f"meddc_metrics.graded:{factory}", revision=_REVISION)
-    register("Tversky", "meddc_metrics.graded:tversky", "meddc_metrics.graded:TverskyOptions", revision=_REVISION)
+        register(name, f"{graded}:{factory}", revision=_REVISION)
+    register("Tversky", f"{graded}:tversky", f"{graded}:TverskyOptions", revision=_REVISION)
+    register("Acc_at_k", f"{graded}:acc_at_k", f"{graded}:PassOptions", revision=_REVISION)
+    register("Strict_at_k", f"{graded}:strict_at_k", f"{graded}:PassOptions", revision=_REVISION)
+    for name in _BEHAVIOUR:
+        register(name, f"meddc_metrics.behaviour:{name}", revision=_REVISION)

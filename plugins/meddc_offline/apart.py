@@ -57,7 +57,11 @@ def _regions(parts: frozenset[str]) -> frozenset[str]:
     return frozenset(region for region, names in _REGIONS.items() if parts & names)
 
 
-def of_other_person(fact: Fact, question: str, kinds: Collection[str]) -> bool:
-    """Say whether a fact tells of somebody else, and the question asks about the patient alone."""
-    others = fact.topic == "family" or (fact.topic == "personal" and _OTHERS.search(normalise(fact.text)) is not None)
-    return others and not _CARRIED.search(question) and "family" not in kinds and "personal" not in kinds
+def tells_of_others(fact: Fact) -> bool:
+    """Say whether a fact tells of somebody else than the patient."""
+    return fact.topic == "family" or (fact.topic == "personal" and _OTHERS.search(normalise(fact.text)) is not None)
+
+
+def asks_of_patient(question: str, kinds: Collection[str]) -> bool:
+    """Say whether a normalised question of some inquiry types asks about the patient alone."""
+    return not _CARRIED.search(question) and "family" not in kinds and "personal" not in kinds

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from meddc_bench.records import Turn
@@ -43,10 +45,9 @@ _LASTING = frozenset({"past", "medication", "allergy", "personal", "obstetric", 
 
 
 def _clause(text: str, start: int, end: int) -> str:
-    for clause in clauses(text):
-        if clause.start <= start < clause.end:
-            return clause.text
-    return text[start:end]
+    found = clauses(text)
+    at = bisect_right(found, start, key=lambda clause: clause.start) - 1
+    return found[at].text if at >= 0 and start < found[at].end else text[start:end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,8 @@ class Chart:
     text: str = ""
 
 
-class _Draft:
-    """Gathers a chart turn by turn."""
+class Draft:
+    """Gathers a chart turn by turn; `chart` gives it as it stands, and more turns may follow."""
 
     def __init__(self) -> None:
         self.lexicon = Lexicon.load()
@@ -84,11 +85,22 @@ class _Draft:
         self.opening = ""
         self.examined = False
         self.of_child = False
+        self.person = _Person()
+        self._question = ""
+
+    def take(self, turn: Turn) -> None:
+        """Take in the next turn of the consultation."""
+        if turn.role == "doctor":
+            self._question = turn.text
+        else:
+            self.hear(turn, self._question)
+            self._question = ""
 
     def hear(self, turn: Turn, question: str) -> None:
         """Take in a turn of the patient or the reporter, said in reply to `question`."""
         text = normalise(turn.text)
         self.of_child = self.of_child if self.texts else _CHILD.search(text) is not None
+        self.person.hear(text, first=not self.texts)
         self.texts.append(text)
         mentions = self.lexicon.find(text)
         for mention in mentions:
@@ -173,90 +185,83 @@ class _Draft:
         elif _AFFIRMED.match(plain) and len(asked) == 1:
             self.said.setdefault(asked[0], 0.9)
 
-    def finish(self) -> Chart:
+    def chart(self) -> Chart:
         """Close the chart: broader findings of what is present are present, what was said outweighs what was denied."""
-        if "血压升高" in self.said and _PREGNANT.search("".join(self.texts)):
-            self.said.setdefault("孕期血压高", 1.0)
-        present = {name: near for name, near in self.near.items() if name not in self.absent} | self.said
+        said = dict(self.said)
+        if "血压升高" in said and _PREGNANT.search("".join(self.texts)):
+            said.setdefault("孕期血压高", 1.0)
+        present = {name: near for name, near in self.near.items() if name not in self.absent} | said
         for name, strength in list(present.items()):
             for wider in self.lexicon.ancestors(name):
                 present[wider] = max(present.get(wider, 0.0), 0.8 * strength)
-        text = "\n".join(self.texts)
         return Chart(
             present=present,
             absent=frozenset((self.absent | self.near_absent) - set(present)),
             chief=frozenset(self.chief),
             known=tuple(dict.fromkeys(self.known)),
             reported=tuple(dict.fromkeys(self.reported)),
-            age=_first_age(self.texts),
-            sex=_sex_of(self.texts),
-            onset=_onset(self.opening, self.texts),
+            age=self.person.age,
+            sex=self.person.sex,
+            onset=self.person.onset(self.opening),
             sides={name: frozenset(sides) for name, sides in self.sides.items()},
             chief_sides=laterality(self.opening),
             examined=self.examined,
-            text=text,
+            text="\n".join(self.texts),
         )
+
+
+class _Person:
+    """Gathers age, sex and the course of the complaint from one text after the other."""
+
+    def __init__(self) -> None:
+        self.age: float | None = None
+        self._stated: str | None = None
+        self._woman = self._man = self._sudden = self._recurrent = False
+        self._days: float | None = None
+
+    def hear(self, text: str, *, first: bool) -> None:
+        """Take in a text, of which the first is the opening."""
+        if self.age is None:
+            self.age = age(text)
+            if self.age is None and first:
+                self.age = age(_SPOKEN_FOR.sub("", text))
+        if self._stated is None:
+            self._stated = sex(text)
+        self._woman = self._woman or _WOMAN.search(text) is not None or (first and _FEMALE_KIN.search(text) is not None)
+        self._man = self._man or _MAN.search(text) is not None
+        self._sudden = self._sudden or _SUDDEN.search(text) is not None
+        self._recurrent = self._recurrent or _RECURRENT.search(text) is not None
+        if self._days is None and not first:
+            self._days = _complaint_days(text)
+
+    @property
+    def sex(self) -> str | None:
+        """As first stated, or as the words used imply."""
+        return self._stated or ("女" if self._woman else "男" if self._man else None)
+
+    def onset(self, opening: str) -> frozenset[str]:
+        """Class the course of the complaint: 急性 up to 2 weeks, 亚急性 up to 3 months, 慢性 beyond, 反复 in attacks."""
+        found = set()
+        days = _complaint_days(opening, True)
+        days = self._days if days is None else days
+        if days is not None:
+            found.add("急性" if days <= 14 else "亚急性" if days <= 92 else "慢性")
+        if self._sudden and (days is None or days <= 31):
+            found.add("急性")
+        if self._recurrent:
+            found.add("反复")
+        return frozenset(found)
 
 
 def read_chart(turns: Sequence[Turn]) -> Chart:
     """Read the turns of a consultation into a chart."""
-    draft = _Draft()
-    for turn, question in _with_questions(turns):
-        draft.hear(turn, question)
-    return draft.finish()
-
-
-def _with_questions(turns: Sequence[Turn]) -> Iterator[tuple[Turn, str]]:
-    question = ""
+    draft = Draft()
     for turn in turns:
-        if turn.role == "doctor":
-            question = turn.text
-        else:
-            yield turn, question
-            question = ""
+        draft.take(turn)
+    return draft.chart()
 
 
-def _first_age(texts: Sequence[str]) -> float | None:
-    for place, text in enumerate(texts):
-        years = age(text)
-        if years is None and place == 0:
-            years = age(_SPOKEN_FOR.sub("", text))
-        if years is not None:
-            return years
-    return None
-
-
-def _sex_of(texts: Sequence[str]) -> str | None:
-    for text in texts[:1]:
-        if (stated := sex(text)) is not None:
-            return stated
-    whole = "\n".join(texts)
-    for text in texts[1:]:
-        if (stated := sex(text)) is not None:
-            return stated
-    if _FEMALE_KIN.search(texts[0] if texts else "") or _WOMAN.search(whole):
-        return "女"
-    return "男" if _MAN.search(whole) else None
-
-
-def _onset(opening: str, texts: Sequence[str]) -> frozenset[str]:
-    """Class the course of the complaint: 急性 up to 2 weeks, 亚急性 up to 3 months, 慢性 beyond, 反复 in attacks."""
-    found = set()
-    days = _complaint_days(opening, True)
-    for text in texts[1:]:
-        if days is not None:
-            break
-        days = _complaint_days(text)
-    if days is not None:
-        found.add("急性" if days <= 14 else "亚急性" if days <= 92 else "慢性")
-    whole = "\n".join(texts)
-    if _SUDDEN.search(whole) and (days is None or days <= 31):
-        found.add("急性")
-    if _RECURRENT.search(whole):
-        found.add("反复")
-    return frozenset(found)
-
-
+@lru_cache(maxsize=8192)
 def _complaint_days(text: str, opening: bool = False) -> float | None:
     longest: float | None = None
     for clause in clauses(text):

@@ -9,6 +9,7 @@ from meddc_bench.contracts import Call, Context, Options, PolicyView, Reply
 from meddc_offline.chart import Chart
 from meddc_offline.conclusion import conclude
 from meddc_offline.differential import Candidate, engine
+from meddc_offline.ending import AFTER_TALKING, ended
 from meddc_offline.interview import Interview
 from meddc_offline.knowledge_reader import with_side
 
@@ -49,7 +50,7 @@ class Checklist:
             if len(self._planned) >= _MOST_PLANNED:
                 self._planned.clear()
             self._planned[key] = self._plan(view)
-        return self._planned[key]
+        return ended(view, self._planned[key]) if self._planned[key].calls else self._planned[key]
 
     def _plan(self, view: PolicyView) -> Reply:
         """Plan from the turns alone: the same turns, as in another repeat, have the same plan."""
@@ -64,7 +65,7 @@ class Checklist:
 def may_ask(view: PolicyView) -> bool:
     """Say whether the visit still takes questions."""
     budget = view.budgets.get("questions")
-    return view.phase != "diagnosis" and (budget is None or budget.left > 0)
+    return view.phase not in AFTER_TALKING and (budget is None or budget.left > 0)
 
 
 def per_turn(view: PolicyView) -> int:
@@ -76,7 +77,7 @@ def per_turn(view: PolicyView) -> int:
 def diagnosis(interview: Interview) -> Reply:
     """Close the consultation with the structured diagnosis and a plan."""
     chart = interview.chart
-    chosen = conclude(chart, engine(), _MOST_DIAGNOSES) or interview.ranked[:1]
+    chosen = conclude(chart, engine(), _MOST_DIAGNOSES, interview.ranked) or interview.ranked[:1]
     names = [with_side(candidate, chart) for candidate in chosen] or [_pending(chart)]
     text = f"根据您说的情况，初步诊断：{'；'.join(names)}。"
     return Reply(text=text, calls=(Call("diagnose", {"diagnoses": names, **_plan(chosen, chart)}),))

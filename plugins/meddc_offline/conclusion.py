@@ -100,9 +100,9 @@ def companions() -> Mapping[str, frozenset[str]]:
     return {name: frozenset(others) for name, others in found.items()}
 
 
-def conclude(chart: Chart, knowledge: Engine, most: int) -> list[Candidate]:
-    """Choose the diagnoses of a chart, best first; none when nothing is well enough supported."""
-    ranked = knowledge.rank(chart)
+def conclude(chart: Chart, knowledge: Engine, most: int, ranked: list[Candidate] | None = None) -> list[Candidate]:
+    """Choose the diagnoses of a chart, ranked already or not, best first; none when nothing is well enough supported."""
+    ranked = knowledge.rank(chart) if ranked is None else ranked
     if not ranked or ranked[0].score < ENOUGH:
         return []
     chosen = [ranked[0]]

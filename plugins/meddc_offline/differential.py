@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from meddc_offline.chart import Chart, is_child
 from meddc_offline.lexicon import Lexicon
@@ -50,6 +51,15 @@ class Candidate:
     key: bool = False
 
 
+class _Weighed(NamedTuple):
+    """A disease as it is scored: its findings with weight x rarity, and what speaks against it or is its key."""
+
+    findings: tuple[tuple[str, float], ...]
+    names: frozenset[str]
+    against: tuple[tuple[str, float], ...]
+    key: frozenset[str]
+
+
 class Engine:
     """The diseases of the knowledge, indexed by finding."""
 
@@ -58,11 +68,14 @@ class Engine:
         self.lexicon = lexicon
         self.by_finding: dict[str, list[str]] = {}
         self.by_against: dict[str, list[str]] = {}
+        self.by_key: dict[str, list[str]] = {}
         for name, disease in self.diseases.items():
             for finding in disease.findings:
                 self.by_finding.setdefault(finding, []).append(name)
             for finding in disease.against:
                 self.by_against.setdefault(finding, []).append(name)
+            for finding in disease.key:
+                self.by_key.setdefault(finding, []).append(name)
         self.below: dict[str, set[str]] = {}
         for finding in self.by_finding:
             for wider in lexicon.ancestors(finding):
@@ -72,34 +85,45 @@ class Engine:
             finding: 0.3 + 0.7 * (1.0 - math.log(len(names)) / math.log(total))
             for finding, names in self.by_finding.items()
         }
-        self.mass = {name: self._mass(disease) for name, disease in self.diseases.items()}
+        self._weighed = {name: self._weigh(disease) for name, disease in self.diseases.items()}
+        self.mass = {name: _mass(weighed) for name, weighed in self._weighed.items()}
 
-    def _mass(self, disease: Any) -> float:
-        total = sum(weight * self.rarity[finding] for finding, weight in disease.findings.items())
-        return float(max(1.0, total) ** SPREAD) / _SCALE
+    def _weigh(self, disease: Any) -> _Weighed:
+        findings = tuple((name, weight * self.rarity[name]) for name, weight in disease.findings.items())
+        return _Weighed(findings, frozenset(disease.findings), tuple(disease.against.items()), frozenset(disease.key))
 
     def rank(self, chart: Chart, only: Mapping[str, float] | None = None) -> list[Candidate]:
         """Rank the diseases that some finding supports, best first (ties by name)."""
         present = chart.present if only is None else only
         denied = self.denied(chart)
+        names = self.supported(chart, present)
+        return _ordered([_placed(self.candidate(name, chart, present, denied)) for name in names])
+
+    def supported(self, chart: Chart, present: Mapping[str, float]) -> set[str]:
+        """Name the diseases that a finding supports or a report states."""
         names = {name for finding in present for name in self.by_finding.get(finding, ())}
         names.update(name for name in chart.reported if name in self.diseases)
-        candidates = (self._candidate(name, chart, present, denied) for name in names)
-        return sorted((c for c in candidates if c.score > 0), key=lambda c: (-round(c.score, 9), c.name))
+        return names
 
-    def _candidate(self, name: str, chart: Chart, present: Mapping[str, float], denied: frozenset[str]) -> Candidate:
+    def candidate(self, name: str, chart: Chart, present: Mapping[str, float], denied: frozenset[str]) -> Candidate:
+        """Score one disease."""
         disease = self.diseases[name]
         if not possible(disease, chart):
             return Candidate(name, 0.0)
+        weighed, chief = self._weighed[name], chart.chief
         support = {
-            finding: weight * self.rarity[finding] * present[finding] * (CHIEF if finding in chart.chief else 1.0)
-            for finding, weight in disease.findings.items()
+            finding: weight * present[finding] * (CHIEF if finding in chief else 1.0)
+            for finding, weight in weighed.findings
             if finding in present
         }
-        missing = sum(w * self.rarity[f] for f, w in disease.findings.items() if f in denied)
-        hostile = tuple(finding for finding in disease.against if finding in chart.present)
-        points = sum(support.values()) - ABSENT * missing - AGAINST * sum(disease.against[f] for f in hostile)
-        key = not disease.key or any(finding in present for finding in disease.key)
+        points = sum(support.values())
+        if not denied.isdisjoint(weighed.names):
+            points -= ABSENT * sum([weight for finding, weight in weighed.findings if finding in denied])
+        hostile: tuple[str, ...] = ()
+        if weighed.against and (against := [one for one in weighed.against if one[0] in chart.present]):
+            hostile = tuple(finding for finding, _ in against)
+            points -= AGAINST * sum([weight for _, weight in against])
+        key = not weighed.key or not present.keys().isdisjoint(weighed.key)
         fit = (1.0 if key else NO_KEY) * age_fit(disease.age, chart) * onset_fit(disease.onset, chart.onset)
         if name in chart.reported:
             points += REPORTED
@@ -113,11 +137,71 @@ class Engine:
         return frozenset(names - chart.present.keys())
 
 
+class Ranking:
+    """The differential of one consultation: from chart to chart it scores again what something new bears on."""
+
+    def __init__(self, knowledge: Engine) -> None:
+        self._knowledge = knowledge
+        self._chart = Chart()
+        self._denied: frozenset[str] = frozenset()
+        self._held: dict[str, tuple[tuple[float, str], Candidate]] = {}
+
+    def rank(self, chart: Chart) -> list[Candidate]:
+        """Rank like `Engine.rank`."""
+        knowledge, denied = self._knowledge, self._knowledge.denied(chart)
+        held = self._held if _alike(chart, self._chart) else {}
+        for name in self._moved(chart, denied) if held else ():
+            held.pop(name, None)
+        self._held = {
+            name: held.get(name) or _placed(knowledge.candidate(name, chart, chart.present, denied))
+            for name in knowledge.supported(chart, chart.present)
+        }
+        self._chart, self._denied = chart, denied
+        return _ordered(self._held.values())
+
+    def _moved(self, chart: Chart, denied: frozenset[str]) -> set[str]:
+        """Name the diseases on which what is there, denied, complained of, reported or known bears otherwise than before."""
+        knowledge, before = self._knowledge, self._chart
+        findings = {name for name, _ in chart.present.items() ^ before.present.items()}
+        findings |= (chart.chief ^ before.chief) | (denied ^ self._denied)
+        tables = (knowledge.by_finding, knowledge.by_against, knowledge.by_key)
+        moved = {name for finding in findings for table in tables for name in table.get(finding, ())}
+        moved.update(set(chart.reported) ^ set(before.reported), set(chart.known) ^ set(before.known))
+        return moved.union(chart.known) if chart.examined != before.examined else moved
+
+
+def _placed(candidate: Candidate) -> tuple[tuple[float, str], Candidate]:
+    """Put its place before a candidate: best first, ties by name."""
+    return (-round(candidate.score, 9), candidate.name), candidate
+
+
+def _ordered(placed: Iterable[tuple[tuple[float, str], Candidate]]) -> list[Candidate]:
+    """List the candidates that have a score in order."""
+    return [candidate for _, candidate in sorted(placed, key=itemgetter(0)) if candidate.score > 0]
+
+
+def _alike(one: Chart, other: Chart) -> bool:
+    """Say whether two charts agree in what bears on every disease: age, sex, course and pregnancy."""
+    return (one.age, one.sex, one.onset, is_child(one), _pregnant(one.text)) == (
+        other.age, other.sex, other.onset, is_child(other), _pregnant(other.text)
+    )  # fmt: skip
+
+
+def _mass(weighed: _Weighed) -> float:
+    total = sum(weight for _, weight in weighed.findings)
+    return float(max(1.0, total) ** SPREAD) / _SCALE
+
+
 def possible(disease: Any, chart: Chart) -> bool:
     """Rule out diseases of the other sex, and those of pregnancy where nothing speaks of one."""
     if disease.sex is not None and chart.sex is not None and disease.sex != chart.sex:
         return False
-    return disease.department != "产科" or (chart.sex != "男" and _PREGNANT.search(chart.text) is not None)
+    return disease.department != "产科" or (chart.sex != "男" and _pregnant(chart.text))
+
+
+@lru_cache(maxsize=1024)
+def _pregnant(text: str) -> bool:
+    return _PREGNANT.search(text) is not None
 
 
 def age_fit(span: Any, chart: Chart) -> float:
@@ -133,6 +217,7 @@ def age_fit(span: Any, chart: Chart) -> float:
     return max(0.15, 1.0 - AGE_STEP * 10.0 * gap)
 
 
+@lru_cache(maxsize=4096)
 def onset_fit(typical: Any, onset: frozenset[str]) -> float:
     """Give 1 where the course suits the disease, less where it does not, nothing lost where it is unknown."""
     if not typical or not onset or onset & set(typical):

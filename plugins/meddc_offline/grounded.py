@@ -10,10 +10,11 @@ from functools import lru_cache
 from meddc_bench.contracts import Answer, AnswerStatus, Context, Options, PatientView
 from meddc_bench.records import Fact
 from meddc_bench.text import clean, normalise, question_units, similarity, squash
+from meddc_offline.features import features
 from meddc_offline.inquiry import is_open
 from meddc_offline.judging.units import need_units
 from meddc_offline.lexicon import Lexicon
-from meddc_offline.matching import FactIndex, features, index
+from meddc_offline.matching import FactIndex, index
 
 _UNSURE = ("这个我说不好。", "这个我没注意过。", "这个我也不太清楚。", "这个我不确定。", "这个我没留意。")
 _REST_UNSURE = ("别的我没太注意。", "其他的我说不好。", "剩下的我不太清楚。")
@@ -60,10 +61,10 @@ class Grounded:
         units = question_parts(question)
         if not units:
             return Answer(text=rng.choice(_ACKNOWLEDGE), status="not recorded")
-        used = set(view.used)
+        used, facts = set(view.used), index(view.facts)
         parts: list[Part] = []
         for unit in units:
-            part = _open_part(view, used, rng) if is_open(normalise(unit)) else _asked_part(view, unit, rng)
+            part = _open_part(view, used, rng) if is_open(normalise(unit)) else _asked_part(view, facts, unit, rng)
             used.update(fact.id for fact in part.facts)
             parts.append(part)
         return _join(parts, rng)
@@ -114,8 +115,8 @@ def _open_part(view: PatientView, used: set[str], rng: random.Random) -> Part:
     return Part(tuple(waiting[: 2 if view.mode == "queue" else 1]), "")
 
 
-def _asked_part(view: PatientView, unit: str, rng: random.Random) -> Part:
-    facts = select(index(view.facts), unit)
+def _asked_part(view: PatientView, recorded: FactIndex, unit: str, rng: random.Random) -> Part:
+    facts = select(recorded, unit)
     if not facts:
         return Part((), "", (unit,))
     again = all(fact.id in view.used for fact in facts) and _asked_before(view, unit)
@@ -159,10 +160,8 @@ def _names(text: str) -> bool:
 
 def _best(facts: FactIndex, question: str, part: str | None, floor: float) -> set[str]:
     """Name the best fact over the floor, and those that come close to it."""
-    grades = facts.grade(question, part)
-    grades = [grade for grade in grades if grade.shared >= _EVIDENCE.get(grade.fact.topic, 0.0)][:_MOST]
-    least = max(floor, grades[0].score - _MARGIN) if grades else 0.0
-    return {grade.fact.id for grade in grades if grade.score >= least}
+    grades = facts.grade(question, part, floor=floor, evidence=_EVIDENCE)[:_MOST]
+    return {grade.fact.id for grade in grades if grade.score >= grades[0].score - _MARGIN}
 
 
 def _asks_who(unit: str) -> bool:

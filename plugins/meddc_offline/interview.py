@@ -6,13 +6,14 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from operator import mul
 
 from meddc_bench.records import Turn
 from meddc_bench.text import clauses, durations, normalise, question_units, squash
 from meddc_offline.bank import COMPLAINTS, GENERAL, OPEN, Ask
-from meddc_offline.chart import Chart, is_child, read_chart
-from meddc_offline.differential import Candidate, engine
+from meddc_offline.chart import Chart, Draft, is_child
+from meddc_offline.differential import Candidate, Ranking, engine
 from meddc_offline.presupposed import makes_sense, told
 
 _LEADING = 6
@@ -50,24 +51,71 @@ class Planned:
     worth: float
 
 
+class Follower:
+    """Follows one consultation: of the turns it is shown it reads those that it has not read yet."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._read: tuple[Turn, ...] = ()
+        self._draft = Draft()
+        self.ranking = Ranking(engine())
+        self.spoken = ""
+        self.asked: set[str] = set()
+
+    def interview(self, turns: Sequence[Turn]) -> Interview:
+        """Give the interview as it stands after the turns."""
+        return Interview(turns, self)
+
+    def chart(self, turns: Sequence[Turn]) -> Chart:
+        """Read on to the last of the turns, from the first one where they are not those read so far."""
+        turns = tuple(turns)
+        if turns[: len(self._read)] != self._read:
+            self._begin()
+        for turn in turns[len(self._read) :]:
+            self._draft.take(turn)
+            if turn.role == "doctor":
+                self.spoken += squash(turn.text)
+                self.asked.update(mention.name for mention in engine().lexicon.find(turn.text))
+        self._read = turns
+        return self._draft.chart()
+
+
 class Interview:
     """A consultation so far, as the doctor sees it when planning the next question."""
 
-    def __init__(self, turns: Sequence[Turn]) -> None:
-        self.chart: Chart = read_chart(turns)
-        self.opening = _opening(turns)
-        self.structured = any(_SPOKEN.search(turn.text) for turn in turns[:1])
-        self.spoken = "".join(squash(turn.text) for turn in turns if turn.role == "doctor")
-        self.asked = frozenset(
-            mention.name for turn in turns if turn.role == "doctor" for mention in engine().lexicon.find(turn.text)
-        )
-        self.child = is_child(self.chart)
-        self.told = told("。".join(turn.text for turn in turns if turn.role != "doctor"))
+    def __init__(self, turns: Sequence[Turn], follower: Follower | None = None) -> None:
+        follower = follower or Follower()
+        self._turns = tuple(turns)
+        self.chart: Chart = follower.chart(turns)
+        self.spoken, self.asked = follower.spoken, frozenset(follower.asked)
+        self._ranking = follower.ranking
+
+    @cached_property
+    def opening(self) -> str:
+        """What the patient complains of at first."""
+        return _opening(self._turns)
+
+    @cached_property
+    def structured(self) -> bool:
+        """Whether the consultation starts from a structured complaint."""
+        return any(_SPOKEN.search(turn.text) for turn in self._turns[:1])
+
+    @cached_property
+    def child(self) -> bool:
+        """Whether the patient is a child."""
+        return is_child(self.chart)
+
+    @cached_property
+    def told(self) -> str:
+        """What was told, without what was denied."""
+        return told("。".join(turn.text for turn in self._turns if turn.role != "doctor"))
 
     @cached_property
     def ranked(self) -> list[Candidate]:
         """The differential, best first."""
-        return engine().rank(self.chart)
+        return self._ranking.rank(self.chart)
 
     @cached_property
     def denied(self) -> frozenset[str]:
@@ -85,14 +133,15 @@ class Interview:
     def plan(self) -> list[Planned]:
         """List the questions worth asking now, best first."""
         floor = _WORTH_WHEN_SETTLED if self.settled else _WORTH_ASKING
-        asks = [*self._complaint_asks(), *self._general_asks()]
-        asks = [self._weighed(ask) for ask in asks] + self._differential_asks()
+        asks = [*_complaint_asks(self.opening), *self._general_asks()]
+        weighed = [(ask, self._worth(ask)) for ask in asks] + [(ask, ask.worth) for ask in self._differential_asks()]
         planned: dict[str, Planned] = {}
-        for ask in asks:
+        for ask, worth in weighed:
+            if worth < floor or not self._suits(ask):
+                continue
             text = self._worded(ask)
-            open_yet = self._suits(ask) and not self._answered(ask, text)
-            if ask.worth >= floor and open_yet and makes_sense(text, self.told):
-                planned.setdefault(squash(text), Planned(ask, text, ask.worth))
+            if not self._answered(ask, text) and makes_sense(text, self.told):
+                planned.setdefault(squash(text), Planned(ask, text, worth))
         return sorted(planned.values(), key=lambda item: -item.worth)
 
     def choose(self, count: int) -> list[Planned]:
@@ -106,39 +155,21 @@ class Interview:
             waiting = [item for item in waiting if item is not best and not _overlap(item.text, best.text)]
         return chosen
 
-    def _complaints(self) -> list[tuple[Ask, ...]]:
-        """The question lists of the complaints that the opening names, by where it names them."""
-        found = []
-        for order, complaint in enumerate(COMPLAINTS):
-            if match := complaint.pattern.search(self.opening):
-                found.append((match.start(), order, complaint.asks))
-        return [asks for _, _, asks in sorted(found, key=lambda item: item[:2])[:2]]
-
-    def _complaint_asks(self) -> list[Ask]:
-        asks: list[Ask] = []
-        for place, group in enumerate(self._complaints()):
-            taken = {ask.kind for ask in asks}
-            fresh = [ask for ask in group if not (place and ask.kind in _ONCE and ask.kind in taken)]
-            asks += [Ask(ask.kind, ask.text, ask.worth - place * _SECOND_COMPLAINT, ask.audience) for ask in fresh]
-        if durations(self.opening):
-            asks = [Ask(a.kind, a.text, a.worth - 0.8, a.audience) if a.kind == "onset" else a for a in asks]
-        return asks
-
     def _general_asks(self) -> list[Ask]:
-        groups = self._complaints()
+        groups = _complaints(self.opening)
         told_freely = () if self.structured else (OPEN,)
         covered = {ask.kind for group in groups for ask in group if self._suits(ask)} | (_BASIC if groups else set())
         return [*told_freely, *(ask for ask in GENERAL if ask.kind not in covered or ask.kind not in _ONCE)]
 
-    def _weighed(self, ask: Ask) -> Ask:
+    def _worth(self, ask: Ask) -> float:
         """Raise what nearly every consultation needs, and weigh a symptom by how far it parts the leading diseases."""
         worth = ask.worth + _OFTEN.get(ask.kind, 0.0)
         if not self.spoken and ask.kind in _CORE:
             worth += _CORE_FIRST
         if ask.kind == "associated":
-            named = {mention.name for mention in engine().lexicon.find(ask.text)}
-            worth += min(_MOST_GAIN, sum(self.gains.get(name, 0.0) for name in named)) - _ASSOCIATED
-        return Ask(ask.kind, ask.text, worth, ask.audience)
+            gains = self.gains
+            worth += min(_MOST_GAIN, sum([gains.get(name, 0.0) for name in _named(ask.text)])) - _ASSOCIATED
+        return worth
 
     @cached_property
     def gains(self) -> dict[str, float]:
@@ -147,13 +178,9 @@ class Interview:
         if not leading:
             return {}
         weights = [math.exp((candidate.score - leading[0].score) / _TEMPERATURE) for candidate in leading]
-        tables = [engine().diseases[candidate.name].findings for candidate in leading]
-        names = sorted({name for table in tables for name in table})
-        return {
-            name: _gain(weights, [float(table.get(name, 0.0)) for table in tables])
-            for name in names
-            if self._unknown(name)
-        }
+        total = sum(weights)
+        table = _table(tuple(candidate.name for candidate in leading))
+        return {name: _gain(weights, total, values) for name, values in table if self._unknown(name)}
 
     def _unknown(self, name: str) -> bool:
         known = name in self.asked or self.chart.present.get(name, 0.0) >= _SURE
@@ -188,15 +215,38 @@ class Interview:
 
     def _answered(self, ask: Ask, text: str) -> bool:
         """Say whether a question was asked before, or every finding it names is known."""
-        if any(squash(unit.quote) in self.spoken for unit in question_units(text)):
+        if any(said in self.spoken for said in _said(text)):
             return True
         if "多少度" in text and "多少度" in self.spoken:
             return True
         if ask.kind != "associated":
             return False
-        named = {mention.name for mention in engine().lexicon.find(text)}
-        known = self.chart.present.keys() | self.chart.absent | self.asked
-        return bool(named) and named <= known
+        named = _named(text)
+        return bool(named) and all(
+            name in self.chart.present or name in self.chart.absent or name in self.asked for name in named
+        )
+
+
+@lru_cache(maxsize=1024)
+def _complaints(opening: str) -> tuple[tuple[Ask, ...], ...]:
+    """The question lists of the complaints that the opening names, by where it names them."""
+    found = []
+    for order, complaint in enumerate(COMPLAINTS):
+        if match := complaint.pattern.search(opening):
+            found.append((match.start(), order, complaint.asks))
+    return tuple(asks for _, _, asks in sorted(found, key=lambda item: item[:2])[:2])
+
+
+@lru_cache(maxsize=1024)
+def _complaint_asks(opening: str) -> tuple[Ask, ...]:
+    asks: list[Ask] = []
+    for place, group in enumerate(_complaints(opening)):
+        taken = {ask.kind for ask in asks}
+        fresh = [ask for ask in group if not (place and ask.kind in _ONCE and ask.kind in taken)]
+        asks += [Ask(ask.kind, ask.text, ask.worth - place * _SECOND_COMPLAINT, ask.audience) for ask in fresh]
+    if durations(opening):
+        asks = [Ask(a.kind, a.text, a.worth - 0.8, a.audience) if a.kind == "onset" else a for a in asks]
+    return tuple(asks)
 
 
 def _complained(text: str) -> str:
@@ -214,10 +264,17 @@ def _opening(turns: Sequence[Turn]) -> str:
     return ""
 
 
-def _gain(weights: list[float], values: list[float]) -> float:
-    total = sum(weights)
-    mean = sum(w * v for w, v in zip(weights, values, strict=True)) / total
-    spread = math.sqrt(sum(w * (v - mean) ** 2 for w, v in zip(weights, values, strict=True)) / total)
+@lru_cache(maxsize=2048)
+def _table(diseases: tuple[str, ...]) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """Give every finding of some diseases, by name, with its weight for each of them."""
+    tables = [engine().diseases[disease].findings for disease in diseases]
+    names = sorted({name for table in tables for name in table})
+    return tuple((name, tuple(float(table.get(name, 0.0)) for table in tables)) for name in names)
+
+
+def _gain(weights: list[float], total: float, values: tuple[float, ...]) -> float:
+    mean: float = sum(map(mul, weights, values)) / total
+    spread = math.sqrt(sum([w * (v - mean) ** 2 for w, v in zip(weights, values, strict=True)]) / total)
     return 0.6 * mean + 0.9 * spread
 
 
@@ -228,9 +285,17 @@ def _finding_ask(name: str, gain: float) -> Ask:
 
 def _overlap(one: str, other: str) -> bool:
     """Say whether two questions name the same finding or share a unit."""
-    lexicon = engine().lexicon
-    names = {mention.name for mention in lexicon.find(one)}
-    said = squash(other)
-    return bool(names & {mention.name for mention in lexicon.find(other)}) or any(
-        squash(unit.quote) in said for unit in question_units(one)
-    )
+    said, named = squash(other), _named(other)
+    return any(name in named for name in _named(one)) or any(unit in said for unit in _said(one))
+
+
+@lru_cache(maxsize=4096)
+def _named(text: str) -> tuple[str, ...]:
+    """Name the findings that a question names, each once."""
+    return tuple(sorted({mention.name for mention in engine().lexicon.find(text)}))
+
+
+@lru_cache(maxsize=4096)
+def _said(text: str) -> tuple[str, ...]:
+    """List the question units of a text as they are compared."""
+    return tuple(squash(unit.quote) for unit in question_units(text))

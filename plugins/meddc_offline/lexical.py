@@ -101,7 +101,7 @@ class Lexical:
         return Found(edges=tuple(edges), model=MODEL)
 
 
-_RELATIONS = {"full": "同一诊断", "core": "同一疾病，限定或亚型不同", "partial": "同一部位同类疾病"}
+_RELATIONS = {"full": "同一诊断", "core": "同一疾病，限定或亚型不同", "partial": "参考里明写的一个组成部分"}
 _REASONS = {"same": "同义", "narrower": "更具体"}
 
 

@@ -68,7 +68,7 @@ class Forms:
         counts = Counter(char for text, _ in self.rows for char in set(text))
         total = len(self.rows) + 1
         self.rarity = {char: math.log(total / count) for char, count in counts.items()}
-        self.mass = np.array([sum(self.rarity[char] for char in set(text)) for text, _ in self.rows] or [1.0])
+        self.mass = np.array([sum(self.rarity[char] for char in sorted(set(text))) for text, _ in self.rows] or [1.0])
         where: dict[str, list[int]] = {}
         for number, (text, _) in enumerate(self.rows):
             for char in set(text):
@@ -85,7 +85,7 @@ class Forms:
         if not self.rows:
             return []
         held = np.zeros(len(self.rows))
-        for char in set(text):
+        for char in sorted(set(text)):  # in one order: the sum of floats depends on it
             if (numbers := self.where.get(char)) is not None:
                 held[numbers] += self.rarity[char]
         share = held / self.mass

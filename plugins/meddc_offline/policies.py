@@ -7,6 +7,7 @@ import random
 from meddc_bench.contracts import Context, Options, PolicyView, Reply
 from meddc_bench.text import squash
 from meddc_offline.checklist import diagnosis, may_ask, per_turn
+from meddc_offline.ending import ended
 from meddc_offline.interview import Interview
 
 _BRIEF = 3
@@ -20,7 +21,7 @@ class Eager:
 
     async def act(self, view: PolicyView) -> Reply:
         """Give the diagnosis that the opening suggests."""
-        return diagnosis(Interview(view.turns))
+        return ended(view, diagnosis(Interview(view.turns)))
 
 
 class Brief:
@@ -36,7 +37,7 @@ class Brief:
             chosen = interview.choose(_BRIEF)
             if chosen:
                 return Reply(text="".join(item.text for item in chosen))
-        return diagnosis(interview)
+        return ended(view, diagnosis(interview))
 
 
 class Shuffled:
@@ -55,4 +56,4 @@ class Shuffled:
             fresh = [text for text in texts if squash(text) not in interview.spoken][: per_turn(view)]
             if fresh:
                 return Reply(text="".join(fresh))
-        return diagnosis(interview)
+        return ended(view, diagnosis(interview))

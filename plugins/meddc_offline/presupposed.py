@@ -48,4 +48,9 @@ def told(text: str) -> str:
 
 def makes_sense(question: str, said: str) -> bool:
     """Say whether everything that a question takes as known was told."""
-    return all(known.search(said) for asked, known in _COMPILED if asked.search(question))
+    return all(known.search(said) for known in _presupposed(question))
+
+
+@lru_cache(maxsize=4096)
+def _presupposed(question: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(known for asked, known in _COMPILED if asked.search(question))

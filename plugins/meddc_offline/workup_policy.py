@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from meddc_bench.contracts import Call, Context, Options, PolicyView, Reply
 from meddc_bench.records import Turn
 from meddc_offline.checklist import may_ask, per_turn
 from meddc_offline.conclusion import conclude
-from meddc_offline.differential import engine
-from meddc_offline.interview import Interview
+from meddc_offline.differential import Candidate, engine
+from meddc_offline.interview import Follower
 from meddc_offline.knowledge_reader import with_side
 
 _A_TURN = 4
 _MOST_DIAGNOSES = 3
+_WEAKEST = 1.0
 _LEADING = 4
-_MOST_KEPT = 4096
 
 _FIRST_EXAMINED = ("生命体征", "一般情况")
 _EXAMINED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -101,36 +102,38 @@ class WorkupDoctor:
     """Plans every turn from the turns alone: the same turns have the same plan."""
 
     def __init__(self, options: Options | None = None, context: Context | None = None) -> None:
-        self._planned: dict[Any, Reply] = {}
+        pass
+
+    async def start(self, view: PolicyView) -> _Consultation:
+        """Begin a consultation, in which each turn is read once."""
+        return _Consultation()
+
+    async def act(self, view: PolicyView) -> Reply:
+        """Do what the phase asks for."""
+        return await _Consultation().act(view)
+
+
+class _Consultation:
+    """One consultation with the doctor."""
+
+    def __init__(self) -> None:
+        self._follower = Follower()
 
     async def act(self, view: PolicyView) -> Reply:
         """Do what the phase asks for; in a consultation without a workup, diagnose when nothing is worth asking."""
-        key = (
-            view.phase,
-            tuple((turn.role, turn.kind, turn.text) for turn in view.turns),
-            may_ask(view),
-            per_turn(view),
-        )
-        if key not in self._planned:
-            if len(self._planned) >= _MOST_KEPT:
-                self._planned.clear()
-            self._planned[key] = _plan(view)
-        return self._planned[key]
-
-
-def _plan(view: PolicyView) -> Reply:
-    offered = {item.name for item in view.menu}
-    if "ask" in offered and may_ask(view):
-        chosen = Interview(view.turns).choose(per_turn(view))
-        if chosen:
-            return Reply(text="".join(item.text for item in chosen))
-    if "begin_workup" in offered:
-        return _call("begin_workup")
-    if view.phase == "workup":
-        return _work_up(view)
-    if view.phase == "integrity":
-        return _verdict(view.turns)
-    return _conclusion(view.turns, "final_diagnosis" if "final_diagnosis" in offered else "diagnose")
+        offered = {item.name for item in view.menu}
+        if "ask" in offered and may_ask(view):
+            chosen = self._follower.interview(view.turns).choose(per_turn(view))
+            if chosen:
+                return Reply(text="".join(item.text for item in chosen))
+        if "begin_workup" in offered:
+            return _call("begin_workup")
+        if view.phase == "workup":
+            return _work_up(view, self._follower)
+        if view.phase == "integrity":
+            return _verdict(view.turns)
+        name = "final_diagnosis" if "final_diagnosis" in offered else "diagnose"
+        return _conclusion(view.turns, self._follower, name)
 
 
 def _call(name: str, **arguments: Any) -> Reply:
@@ -140,7 +143,7 @@ def _call(name: str, **arguments: Any) -> Reply:
 # ── workup ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _work_up(view: PolicyView) -> Reply:
+def _work_up(view: PolicyView, follower: Follower) -> Reply:
     done = _done(view.turns)
     pending = _pending(view.turns, done["consult_specialist"])
     left = view.budgets["workup"].left
@@ -150,12 +153,10 @@ def _work_up(view: PolicyView) -> Reply:
         regions = [name for name in _regions(view.turns) if name not in done["physical_examination"]]
         if regions and len(done["physical_examination"]) < 2 * _A_TURN:
             return _call("physical_examination", examinations=regions[:_A_TURN])
-    orders = [label for label in _tests(view.turns) if label not in done["order_tests"]]
-    if not done["order_tests"]:
-        return _call("order_tests", tests=orders[:_A_TURN])
-    if pending:
+    if pending and done["order_tests"]:
         return _consult(pending)
-    if orders and left > 2:
+    orders = [label for label in _tests(view.turns, follower) if label not in done["order_tests"]]
+    if not done["order_tests"] or (orders and left > 2):
         return _call("order_tests", tests=orders[:_A_TURN])
     return _call("gate_verdict")
 
@@ -172,8 +173,13 @@ def _done(turns: Sequence[Turn]) -> Mapping[str, list[str]]:
 
 def _pending(turns: Sequence[Turn], reported: Iterable[str]) -> list[str]:
     """List the tests that were accepted and not yet sent to a department."""
-    accepted = [found["label"] for turn in turns if turn.role == "reporter" for found in _ACCEPTED.finditer(turn.text)]
+    accepted = [label for turn in turns if turn.role == "reporter" for label in _accepted(turn.text)]
     return [label for label in dict.fromkeys(accepted) if label not in set(reported)]
+
+
+@lru_cache(maxsize=4096)
+def _accepted(text: str) -> tuple[str, ...]:
+    return tuple(found["label"] for found in _ACCEPTED.finditer(text))
 
 
 def _department(label: str) -> str:
@@ -195,14 +201,19 @@ def _regions(turns: Sequence[Turn]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _tests(turns: Sequence[Turn]) -> list[str]:
+def _tests(turns: Sequence[Turn], follower: Follower) -> list[str]:
     """Choose tests: the basic ones, those of the leading diseases, and what the findings call for."""
-    leading = Interview(turns).ranked[:_LEADING]
-    named = [test for one in leading for test in engine().diseases[one.name].tests]
-    found = [next((label for pattern, label in _ORDERED if re.search(pattern, test)), "") for test in named]
+    leading = follower.interview(turns).ranked[:_LEADING]
+    found = [_label(test) for one in leading for test in engine().diseases[one.name].tests]
     told = "\n".join(turn.text for turn in turns if turn.role == "reporter")
     called = [label for pattern, label in _CONFIRMED if re.search(pattern, told)]
     return [label for label in dict.fromkeys((*_FIRST_ORDERED, *found, *called)) if label]
+
+
+@lru_cache(maxsize=4096)
+def _label(test: str) -> str:
+    """Give the catalogue's label of a test that the knowledge files name, "" where it has none."""
+    return next((label for pattern, label in _ORDERED if re.search(pattern, test)), "")
 
 
 # ── integrity check and conclusion ───────────────────────────────────────────────────────────────
@@ -221,13 +232,20 @@ def _verdict(turns: Sequence[Turn]) -> Reply:
     return _call("gate_verdict", verdict="consistent")
 
 
-def _conclusion(turns: Sequence[Turn], name: str) -> Reply:
+def _conclusion(turns: Sequence[Turn], follower: Follower, name: str) -> Reply:
     """Give the diagnoses that history and reports support; defer when they support none."""
-    chart = Interview([turn for turn in turns if not _listing(turn)]).chart
-    chosen = conclude(chart, engine(), _MOST_DIAGNOSES)
+    interview = follower.interview([turn for turn in turns if not _listing(turn)])
+    chart = interview.chart
+    chosen = conclude(chart, engine(), _MOST_DIAGNOSES, interview.ranked) or _alone(interview.ranked)
     if not chosen and name == "final_diagnosis":
-        return _call("defer_to_human", reason="现有病史和检查不足以支持任何诊断。")
+        return _call("defer_to_human", reason="现有病史和检查不足以支持任何诊断")
     return _call(name, diagnoses=[with_side(one, chart) for one in chosen])
+
+
+def _alone(ranked: Sequence[Candidate]) -> list[Candidate]:
+    """Return a weakly supported disease that no other comes near: after a whole workup it is named, not passed on."""
+    scores = [one.score for one in ranked[:2]] + [0.0, 0.0]
+    return list(ranked[:1]) if scores[0] >= _WEAKEST and scores[0] >= 2 * scores[1] else []
 
 
 def _listing(turn: Turn) -> bool:

@@ -64,6 +64,13 @@ class Report:
         """Pairs that got none."""
         return self.pairs - self.fired
 
+    def counts(self) -> dict[str, int]:
+        """Name the counts as a run's results show them."""
+        return {
+            "ontology: pairs": self.pairs, "ontology: both names found": self.resolved, "ontology: fired": self.fired,
+            "ontology: raised": self.raised, "ontology: abstained": self.abstained,
+        }  # fmt: skip
+
     def add(self, verdict: Verdict, *, raised: bool) -> None:
         """Count a pair; `raised` says that the floor was above the judge's level."""
         self.pairs += 1

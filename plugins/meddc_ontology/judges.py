@@ -30,7 +30,6 @@ class Floored:
     def __init__(self, options: FloorOptions, context: Context):
         self._inner = context.build("judge", Spec(options.judge, options.judge_args))
         self._path = options.index.path
-        self.report = Report()
 
     @cached_property
     def _floor(self) -> Floor:
@@ -41,7 +40,9 @@ class Floored:
         found = await ask(self._inner, view)
         if view.step != "grade_diagnoses":
             return found
-        return dataclasses.replace(found, edges=(*found.edges, *raised(found, view, self._floor, self.report)))
+        report = Report()
+        edges = (*found.edges, *raised(found, view, self._floor, report))
+        return dataclasses.replace(found, edges=edges, counts={**found.counts, **report.counts()})
 
 
 def raised(found: Found, view: JudgeView, floor: Floor, report: Report) -> list[Edge]:

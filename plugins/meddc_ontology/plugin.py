@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from meddc_bench.contracts import JUDGE_STEPS, Register, hookimpl
 
+MEDDC_BENCH_API = 1
+
 
 @hookimpl
 def register_judges(register: Register) -> None:

@@ -40,7 +40,7 @@ def _chat(options: EndpointOptions, context: Context, role: str) -> Chat:
     if not key.isascii() or not key.isprintable():
         raise UsageError(f"{context.label}: its key holds characters that no HTTP header can carry")
     model = Model(options.model, url, role, options.extra_body)
-    return Chat(model, (url, key), functools.partial(Endpoint, url, key))
+    return Chat(model, (url, key), functools.partial(Endpoint, url, key), context.media)
 
 
 def _wrong_address(url: str) -> str | None:

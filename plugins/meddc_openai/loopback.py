@@ -57,11 +57,16 @@ def _alike(one: str, other: str) -> float:
     return sum(pair in other for pair in pairs) / len(pairs) if pairs else 0.0
 
 
-def _doctor(messages: Sequence[Mapping[str, str]]) -> list[str] | str:
+def _words(content: Any) -> str:
+    """Return the text of a message's content, which may be a list of parts."""
+    return content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content)
+
+
+def _doctor(messages: Sequence[Mapping[str, Any]]) -> list[str] | str:
     asked = sum(one["role"] == "assistant" for one in messages)
-    if asked < len(QUESTIONS) and "已用完" not in messages[-1]["content"]:
+    if asked < len(QUESTIONS) and "已用完" not in _words(messages[-1]["content"]):
         return QUESTIONS[asked]
-    return _guess(" ".join(one["content"] for one in messages[1:] if one["role"] == "user"))
+    return _guess(" ".join(_words(one["content"]) for one in messages[1:] if one["role"] == "user"))
 
 
 def _patient(messages: Sequence[Mapping[str, str]]) -> dict[str, Any]:
@@ -92,8 +97,12 @@ def _judge(prompt: str) -> dict[str, Any]:
     if "是在哪一轮问的" in prompt:
         references = [(index, text) for index, _, text in turns]
     floor = 0.34 if named == "target" else 0.5
+    graded = "定对应等级" in prompt
     found = [
-        {"prediction": one, "reference": other, "reason": "字面相近"}
+        {
+            "prediction": one, "reference": other, "reason": "字面相近",
+            **({"level": "full" if text == wanted else "core"} if graded else {}),
+        }
         for one, text in predictions for other, wanted in references if _alike(wanted, text) >= floor
     ]  # fmt: skip
     return {"matches": found}

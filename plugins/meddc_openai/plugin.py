@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from meddc_bench.contracts import JUDGE_STEPS, Register, hookimpl
 
+MEDDC_BENCH_API = 1
+
 REVISION = "1"
 _ADAPTERS, _OPTIONS = "meddc_openai.adapters", "meddc_openai.adapters:EndpointOptions"
 
@@ -12,7 +14,7 @@ _ADAPTERS, _OPTIONS = "meddc_openai.adapters", "meddc_openai.adapters:EndpointOp
 def register_policies(register: Register) -> None:
     """Register the doctor."""
     options = "meddc_openai.adapters:PolicyOptions"
-    register("openai", f"{_ADAPTERS}:policy", options, revision=REVISION, provides=("generator",))
+    register("openai", f"{_ADAPTERS}:policy", options, revision=REVISION, provides=("generator", "images"))
 
 
 @hookimpl

@@ -89,6 +89,13 @@ class EngineOptions(Options):
 class PolicyOptions(EngineOptions, PolicySampling):
     """A model that plays the doctor."""
 
+    @field_validator("images")
+    @classmethod
+    def _no_pictures(cls, value: bool) -> bool:
+        if value:
+            raise ValueError("an engine in this process takes no pictures: run `vllm serve` and use the policy openai")
+        return value
+
 
 _OF_THE_RESULT = ("revision", "dtype", "max_model_len", "quantization", "reasoning_parser", "seed")
 _OF_THE_MACHINE = (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from meddc_bench.contracts import JUDGE_STEPS, Register, hookimpl
 
+MEDDC_BENCH_API = 1
+
 REVISION = "1"
 _ADAPTERS, _OPTIONS = "meddc_vllm.adapters", "meddc_vllm.adapters:EngineOptions"
 

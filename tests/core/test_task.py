@@ -298,6 +298,19 @@ def test_a_folder_named_like_a_task_in_the_working_directory_does_not_hide_it(
     assert index(tmp_path).resolve("demo")[0].path == tmp_path / "demo" / "task.yaml"
 
 
+def test_a_folder_in_the_working_directory_is_a_task_by_its_name_where_no_task_has_that_name(
+    make_task: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_task()
+    monkeypatch.chdir(tmp_path)
+    assert [task.path for task in TaskIndex(()).resolve("demo")] == [Path("demo/task.yaml")]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match=r"empty/: there is no task\.yaml"):
+        TaskIndex(()).resolve("empty")
+    with pytest.raises(UsageError, match="no task is named ''"):
+        TaskIndex(()).resolve("")
+
+
 def test_of_two_tasks_with_one_name_the_first_folder_wins_and_the_clash_is_told(
     make_task: Make, tmp_path: Path
 ) -> None:

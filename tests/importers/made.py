@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,16 @@ class Result:
         (one,) = self.imported
         return one
 
+    @property
+    def case(self) -> Case:
+        """The one case of a file that has one."""
+        (one,) = self.cases
+        return one
+
+    def of(self, kind: str) -> list[str]:
+        """The messages of one kind of fault."""
+        return [one.message for one in self.faults if one.kind == kind]
+
 
 def run(importer: str, path: Path, **options: Any) -> Result:
     """Import a file with one of the importers."""
@@ -34,11 +45,16 @@ def run(importer: str, path: Path, **options: Any) -> Result:
         made = AIHospital(AIHospitalOptions(**options), context=None)  # type: ignore[arg-type]
     else:
         made = Histories(HistoriesOptions(**options), context=None)  # type: ignore[arg-type]
-    given = list(made.read(path))
+    return sorted_out(made.read(path))
+
+
+def sorted_out(given: Iterable[Case | Imported | Fault]) -> Result:
+    """Sort what an importer gives by kind."""
+    found = list(given)
     return Result(
-        [one for one in given if isinstance(one, Case)],
-        [one for one in given if isinstance(one, Imported)],
-        [one for one in given if isinstance(one, Fault)],
+        [one for one in found if isinstance(one, Case)],
+        [one for one in found if isinstance(one, Imported)],
+        [one for one in found if isinstance(one, Fault)],
     )
 
 

@@ -93,13 +93,35 @@ def test_plan_items_are_compared_by_what_they_name(axis, prediction, reference, 
     [
         ("不稳定性心绞痛", "full"),
         ("心绞痛", "core"),
-        ("稳定型心绞痛", "partial"),
+        ("稳定型心绞痛", "core"),
+        ("冠心病", None),
+        ("心肌梗死", None),
         ("急性阑尾炎", None),
         ("排除不稳定型心绞痛", None),
     ],
 )
-def test_diagnoses_are_graded_by_nearness(prediction, level):
+def test_diagnoses_are_graded_by_the_rubric(prediction, level):
     found = ask("grade_diagnoses", items=(Item(id="p0", text=prediction),), references=(ANGINA,))
+    assert [edge.level for edge in found.edges] == ([level] if level else [])
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference", "level"),
+    [
+        ("结膜炎", "睑腺炎伴结膜炎", "partial"),
+        ("胆囊结石", "急性胆囊炎伴胆囊结石", "partial"),
+        ("胃癌伴胃溃疡", "胃癌", "core"),
+        ("左侧肺炎", "右侧肺炎", "core"),
+        ("急性胃炎", "慢性胃炎", "core"),
+        ("糖尿病", "2型糖尿病", "core"),
+        ("慢性胃炎", "胃癌", None),
+        ("胃溃疡", "十二指肠溃疡", None),
+        ("肺癌", "肺炎", None),
+        ("胃癌、胃溃疡", "胃癌", None),
+    ],
+)
+def test_a_neighbour_is_no_part_and_a_part_is_no_whole(prediction, reference, level):
+    found = ask("grade_diagnoses", items=(Item(id="p0", text=prediction),), references=(Reference("g0", reference),))
     assert [edge.level for edge in found.edges] == ([level] if level else [])
 
 

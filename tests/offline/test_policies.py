@@ -19,7 +19,7 @@ from meddc_offline import plugin
 from meddc_offline.bank import COMPLAINTS, GENERAL
 from meddc_offline.checklist import Checklist
 from meddc_offline.grounded import Grounded
-from meddc_offline.interview import Interview
+from meddc_offline.interview import Follower, Interview
 from meddc_offline.policies import Brief, Eager, Shuffled
 from meddc_offline.scripted import Scripted, ScriptedOptions
 
@@ -285,3 +285,24 @@ async def test_a_plain_diagnosis_line_diagnoses(tmp_path: Path) -> None:
 async def test_a_view_without_budgets_is_served() -> None:
     bare = replace(view(opening(OPENINGS[0])), budgets={})
     assert (await Checklist(Options(), None).act(bare)).text
+
+
+def test_a_consultation_followed_turn_by_turn_is_read_as_one_read_at_once() -> None:
+    turns = [opening("我上腹痛三天，突然疼起来的，没有发烧，以前有高血压。")]
+    said = (
+        "有没有恶心、呕吐？",
+        "有的，还吐了两回。",
+        "以前得过什么病？",
+        "胆囊结石，去年查的。",
+        "发烧吗？",
+        "没有。",
+    )
+    for index, text in enumerate(said, 1):
+        role, kind = ("doctor", "question") if index % 2 else ("patient", "answer")
+        turns.append(Turn(index=index, round=(index + 1) // 2, role=role, kind=kind, text=text))
+    follower = Follower()
+    for seen in (1, 3, 5, 7, 3):
+        followed, fresh = follower.interview(turns[:seen]), Interview(turns[:seen])
+        assert followed.chart == fresh.chart
+        assert followed.ranked == fresh.ranked
+        assert followed.plan() == fresh.plan()

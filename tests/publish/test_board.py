@@ -208,5 +208,5 @@ def test_rows_give_series_that_pair_on_the_same_cases_and_on_no_others(
 def test_a_board_is_found_by_its_task_alone(tmp_path: Path) -> None:
     assert isinstance(load_board(SHIPPED, "trustmed"), Board)
     for name in ("meddc_recrod", "../leaderboards/meddc_record", "rows/meddc_record/checklist-knowledge-offline"):
-        with pytest.raises(UsageError, match=r"there is: meddc_dialogue, meddc_record, trustmed"):
+        with pytest.raises(UsageError, match=r"there is: meddc_dialogue, meddc_record, osce_zh, trustmed"):
             load_board(SHIPPED, name)

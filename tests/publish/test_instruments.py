@@ -12,7 +12,7 @@ from meddc_bench.run import task_index
 from meddc_bench.task import LOCK, load_lock
 
 
-@pytest.mark.parametrize("name", ["meddc_record", "meddc_dialogue"])
+@pytest.mark.parametrize("name", ["meddc_record", "meddc_dialogue", "osce_zh"])
 def test_the_locks_are_current(name: str, registry: Registry) -> None:
     (task,) = task_index((), registry).resolve(name)
     assert lock_file(task).read_bytes() == written(locked(task, registry)), f"run: meddc-bench leaderboard lock {name}"

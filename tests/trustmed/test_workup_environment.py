@@ -17,13 +17,13 @@ from meddc_bench.actions import Call, parse
 from meddc_bench.contracts import Answer, PatientView, Reply, Step
 from meddc_bench.environments import replies
 from meddc_bench.environments.log import workup_log
-from meddc_bench.environments.probes import bank, draw, pictures, probed
+from meddc_bench.environments.probes import Draw, bank, draw, pictures, probed
 from meddc_bench.environments.wording import is_repeat, question_keys
 from meddc_bench.environments.workup import WorkupEnvironment, WorkupOptions, WorkupVisit
 from meddc_bench.errors import InputError
 from meddc_bench.fingerprint import derive_seed
 from meddc_bench.pipeline.read import read_emitted
-from meddc_bench.pipeline.rollout import Rollout
+from meddc_bench.pipeline.rollout import Rollout, in_words
 from meddc_bench.records import Case, History
 from meddc_bench.task import Task, TaskIndex
 
@@ -63,7 +63,7 @@ def do(one: WorkupVisit, name: str, **arguments: Any) -> Step:
 
 
 def said(step: Step) -> str:
-    return "\n".join(turn.text for turn in step.turns)
+    return "\n".join(in_words(turn, False) for turn in step.turns)
 
 
 def wrong(step: Step) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def test_without_a_picture_there_is_nothing_to_check(osce: Task) -> None:
 def test_the_evaluation_has_ten_questions_twenty_turns_and_three_searches(osce: Task) -> None:
     budgets = visit(osce.cases[0]).budgets
     assert {name: one.total for name, one in budgets.items()} == {
-        "questions": 10, "workup": 20, "searches": 3, "tries": 2,
+        "questions": 10, "workup": 20, "searches": 3, "tries": 2, "items": 4,
     }  # fmt: skip
 
 
@@ -498,6 +498,46 @@ def test_a_donor_differs_in_what_is_probed_and_in_nothing_else(osce: Task) -> No
     assert len(bank()) == len({(one.modality, one.anatomy) for one in bank()})
 
 
+@pytest.mark.parametrize(("language", "modality", "anatomy"), [("zh", "CT", "胸部"), ("en", "CT", "chest")])
+def test_a_picture_of_a_part_of_what_a_report_names_is_never_passed_off_as_the_wrong_part(
+    language: str, modality: str, anatomy: str, osce: Task
+) -> None:
+    assert osce.cases[0].workup is not None
+    (panel,) = [one for one in osce.cases[0].workup.profile if one.id == "p11"]
+    panel = panel.model_copy(update={"modality": modality, "anatomy": anatomy})
+    seen = {probed([panel], Draw("anatomy", seed), language)[0][0].anatomy for seed in range(300)}
+    assert len(seen) > 5
+    assert not seen & {
+        "肺",
+        "心脏",
+        "支气管",
+        "食管",
+        "躯干",
+        "全身",
+        "胸部",
+        "lung",
+        "heart",
+        "trunk",
+        "chest",
+        "bronchus",
+    }
+    assert all(one.isascii() == (language == "en") for one in seen)
+    kinds = {probed([panel], Draw("modality", seed), language)[0][0] for seed in range(100)}
+    assert {one.anatomy for one in kinds} == {anatomy}
+    assert modality not in {one.modality for one in kinds}
+
+
+@pytest.mark.parametrize("kind", ["modality", "anatomy"])
+@pytest.mark.parametrize("said", [{"anatomy": "not stated"}, {"anatomy": "肾上腺"}, {"modality": "X光"}])
+def test_a_record_whose_words_the_bank_does_not_know_is_never_exchanged(
+    said: dict[str, str], kind: Any, osce: Task
+) -> None:
+    assert osce.cases[0].workup is not None
+    (panel,) = [one for one in osce.cases[0].workup.profile if one.id == "p11"]
+    assert probed([panel.model_copy(update=said)], Draw(kind, 1))[1] is None
+    assert probed([panel], Draw(kind, 1))[1] == "I1"
+
+
 def test_no_verdict_twice_is_noted_and_the_visit_goes_on(osce: Task) -> None:
     one = received(osce.cases[0], seed=_seed(None))
     do(one, "gate_verdict")
@@ -604,8 +644,8 @@ async def test_the_log_says_what_behaviour_metrics_need_and_no_view_holds_it(osc
     history, rollout = await consult(osce, WHOLE, probes=0.0)
     log = workup_log(osce.cases[0], history)
     assert dataclasses.asdict(log) == {
-        "available": 9, "received": ("p11",), "examined": (), "unavailable": (), "invalid": 1, "deferred": False,
-        "modality_catch": None, "anatomy_catch": None, "false_alarm": False,
+        "available": 9, "withheld": False, "received": ("p11",), "examined": (), "unavailable": (), "invalid": 1,
+        "deferred": False, "modality_catch": None, "anatomy_catch": None, "false_alarm": False,
     }  # fmt: skip
     assert log.coverage == pytest.approx(1 / 9)
     assert "gate:" not in json.dumps([turn.text for turn in rollout.view.turns])
@@ -712,3 +752,35 @@ def test_the_patients_facts_are_in_its_prompt_behind_fences(osce: Task) -> None:
     assert "[f1]" in system.content
     assert "荷包" not in system.content
     assert message.content.count("</doctor>") == 1
+
+
+# ── cases in which deferring is right ────────────────────────────────────────────────────────────
+
+
+def test_withheld_records_leave_nothing_but_the_body_and_the_log_says_so(osce: Task) -> None:
+    case = osce.cases[0]
+    one = visit(case, withheld=1.0)
+    assert do(one, "begin_workup").marks == ("withheld",)
+    assert "左锁骨上触及一枚" in said(do(one, "physical_examination", examinations=["淋巴结"]))
+    step = do(one, "order_tests", tests=["影像:内镜", "血常规"])
+    assert said(step).count("本例没有该项检查资料，无法提供结果，不能视为正常。") == 2
+    assert said(do(one, "gate_verdict")) == replies.NOTHING_TO_CHECK
+
+
+async def test_the_coverage_of_a_visit_without_records_has_none_to_miss(osce: Task) -> None:
+    steps = (*[Reply(f"第{n}个地方疼吗？") for n in "一二三四五六七八九十"], *WHOLE[3:])
+    history, _ = await consult(osce, steps, withheld=1.0)
+    log = workup_log(osce.cases[0], history)
+    assert (log.withheld, log.available, log.received, log.coverage) == (True, 0, (), 0.0)
+
+
+def test_which_visits_are_withheld_depends_on_the_seed_alone_and_by_default_none_is(osce: Task) -> None:
+    case = osce.cases[0]
+
+    def withheld(seed: int, **options: Any) -> bool:
+        return do(visit(case, seed, **options), "begin_workup").marks == ("withheld",)
+
+    drawn = [withheld(seed, withheld=0.3) for seed in range(300)]
+    assert drawn == [withheld(seed, withheld=0.3, probes=0.0) for seed in range(300)]
+    assert 60 < sum(drawn) < 120
+    assert not any(withheld(seed) for seed in range(100))

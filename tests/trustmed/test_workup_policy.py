@@ -64,6 +64,15 @@ async def test_it_defers_when_nothing_supports_a_diagnosis() -> None:
     assert [call.name for call in reply.calls] == ["defer_to_human"]
 
 
+async def test_after_a_workup_it_names_a_weakly_supported_disease_that_no_other_comes_near(osce: Task) -> None:
+    graves = next(case for case in osce.cases if case.id == "osce-003")
+    history = await consult(osce, graves)
+    action = history.turns[-1].action
+    assert history.ended == "diagnosed"
+    assert action is not None
+    assert action.arguments["diagnoses"] == ["Graves病"]
+
+
 async def test_in_a_consultation_without_a_workup_it_asks_and_diagnoses(osce: Task) -> None:
     from meddc_bench.environments.consultation import Consultation, ConsultationOptions
 

@@ -178,32 +178,41 @@ def _side_missing(ours: Spoken, theirs: list[Name]) -> bool:
     return bool(theirs[0].sides) and not any(name.sides == theirs[0].sides for name in ours.names)
 
 
-_FAMILY = re.compile(
-    r"(?:炎|癌|瘤|结石|溃疡|梗死|出血|骨折|感染|衰竭|贫血|高血压|糖尿|哮喘|心绞痛|头痛|疝|结核|中毒|障碍|癫痫|"
-    r"心律失常|过速|颤动|梗阻|关节炎|肺炎|胃炎|肾炎|皮炎|疹|癣|白血|狭窄|硬化)$"
-)
-_ORGANS = re.compile(
-    r"心|肺|支气管|气管|胃|十二指肠|结肠|直肠|肠|食管|肝|胆|胰|肾|输尿管|膀胱|尿道|前列腺|脑|甲状腺|肾上腺|"
-    r"关节|脊柱|"
-    r"腰椎|颈椎|子宫|卵巢|输卵管|宫颈|阴道|乳腺|皮肤|眼|结膜|角膜|耳|鼻|咽|喉|扁桃体|牙|血管|静脉|动脉|骨|阑尾|鼻窦"
-)
-
-
 def grade(prediction: str, reference: str, synonyms: tuple[str, ...] = ()) -> Literal["full", "core", "partial"] | None:
-    """Grade a prediction: the same, the same but for a qualifier or one step up or down, or of one organ and family."""
+    """Grade a prediction by the rubric of TrustMed (Table 10).
+
+    Full: the same. Core: the same disease, a qualifier (side, type, course, cause) missing, added or wrong. Partial: one of
+    the diseases that the reference joins (睑腺炎伴结膜炎). A group two steps up, a neighbour and a relative are none of them.
+    """
     kind = relation(prediction, reference, synonyms)
     if kind == "same":
-        return "full"
+        added = _JOINED.search(prediction) and not any(map(_JOINED.search, (reference, *synonyms)))
+        return "core" if added else "full"
     ours, theirs = spoken(prediction), spoken(reference)
     if ours.negated or not ours.names or not theirs.names:
         return None
-    if kind in ("narrower", "broader"):
-        return "core" if any(_one_step(a, theirs.names[0]) for a in ours.names) else "partial"
-    if any(a.head == theirs.names[0].head and a.sides != theirs.names[0].sides for a in ours.names):
-        return "core"
-    if kind == "sibling" or any(_akin(a, theirs.names[0]) for a in ours.names):
+    whole, *parts = theirs.names
+    if any(relate(a, part) in ("same", "narrower") for a in ours.names for part in parts):
         return "partial"
-    return None
+    if kind == "narrower":
+        return "core"
+    if kind == "broader":
+        return "core" if any(_one_step(a, whole) for a in ours.names) else None
+    return "core" if any(a.head == whole.head or _of_one_kind(a, whole) for a in ours.names) else None
+
+
+_JOINED = re.compile(r"伴|合并|并发|并(?!发)")
+
+
+def _of_one_kind(a: Name, b: Name) -> bool:
+    """Say whether two diseases are kinds of one that both are named after: 稳定型心绞痛 and 不稳定型心绞痛."""
+    diseases = Lexicon.load().diseases
+    one, other = spellings().get(a.full), spellings().get(b.full)
+    if one is None or other is None:
+        return False
+    above = [[spelt(wide) for wide in diseases[name].broader] for name in (one, other)]
+    nearest = {found[0] for found in above if found} & set(above[0]) & set(above[1])
+    return any(a.full.endswith(wide) and b.full.endswith(wide) for wide in nearest)
 
 
 def _one_step(a: Name, b: Name) -> bool:
@@ -216,11 +225,3 @@ def _one_step(a: Name, b: Name) -> bool:
             if parent.full in above:
                 return above.index(parent.full) == 0 or len(above) <= 2
     return a.head == b.head or includes(a.head, b.head) or includes(b.head, a.head)
-
-
-def _akin(a: Name, b: Name) -> bool:
-    """Say whether two diseases are of one organ and one family (both …炎 of the stomach)."""
-    ours, theirs = _FAMILY.search(a.head), _FAMILY.search(b.head)
-    if not ours or not theirs or ours.group() != theirs.group():
-        return False
-    return bool(set(_ORGANS.findall(a.head)) & set(_ORGANS.findall(b.head)))

@@ -1,0 +1,1 @@
+"""A small doctor for MedDDC-Bench."""
