@@ -44,6 +44,9 @@ class Campaign(Config):
     patients: tuple[Role, ...] = Field((), description="Simulated patients; the instrument's where left out.")
     readers: tuple[Role, ...] = Field((), description="Readers, or `own`; the instrument's where left out.")
     judges: tuple[Role, ...] = Field((), description="Judges; the instrument's where left out.")
+    metrics: tuple[str, ...] = Field(
+        (), exclude_if=lambda metrics: not metrics, description="Metrics beside those that the tasks name."
+    )
     instrument: str = Field("offline", description="The task's named patient, readers and judge.")
     include_path: tuple[str, ...] = Field((), description="More folders to look for tasks in.")
     repeats: int | None = Field(None, ge=1, le=1000, description="Repeats of each history; the task's where left out.")

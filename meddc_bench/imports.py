@@ -58,7 +58,7 @@ class ImportBench(TaskBench):
             bench.task, bench.seed, bench.environment, policies, patients, bench.conditions, bench.judges,
             min(found.repeats, bench.repeats), bench.asks, len(bench.cases),
         )  # fmt: skip
-        self._found = found
+        self._found, self.beside = found, bench.beside
 
     def history_id(self, policy: Any, patient: Any, case: Case, repeat: int) -> str:
         key = (policy.label, case.id, repeat)

@@ -107,6 +107,8 @@ class TaskBench:
         """Tell whether this history belongs to the bench, made or not."""
         return True
 
+    beside: tuple[str, ...] = ()
+    """Metrics that the campaign asks for beside the task's own, for the screen."""
     missing_because = "not done yet"
     """Why a history that belongs to the bench is not there."""
 
@@ -259,16 +261,21 @@ def build_benches(
 
 
 def with_choices(task: Task, campaign: Campaign) -> Task:
-    """Apply the campaign's protocol choices to a task."""
+    """Apply the campaign's protocol choices to a task, and add its metrics."""
     chosen = {key: value for key, value in campaign.protocol.model_dump().items() if value is not None}
-    if not chosen:
+    if not chosen and not campaign.metrics:
         return task
     protocol = task.config.protocol.model_copy(update=chosen)
-    return Task(task.config.model_copy(update={"protocol": protocol}), task.cases, task.path, task.sources, task.media)
+    metrics = type(task.config.metrics)(dict.fromkeys((*task.config.metrics, *campaign.metrics)))
+    config = task.config.model_copy(update={"protocol": protocol, "metrics": metrics})
+    return Task(config, task.cases, task.path, task.sources, task.media)
 
 
 def _bench(campaign: Campaign, registry: Registry, task: Task, policies: list[Adapter]) -> TaskBench:
+    beside = tuple(name for name in dict.fromkeys(campaign.metrics) if name not in task.config.metrics)
     task = with_choices(task, campaign)
+    for name in task.config.metrics:
+        registry.get("metric", name)
     standard = _instrument(campaign, task)
     patients = _roles(campaign.patients, standard and standard.patient, "patient", task)
     judges = _roles(campaign.judges, standard and standard.judge, "judge", task)
@@ -283,11 +290,13 @@ def _bench(campaign: Campaign, registry: Registry, task: Task, policies: list[Ad
     _check_judges(measuring, task)
     asked = [_adapter(registry, "patient", role) for role in patients]
     _check_languages(registry, task, [*policies, *asked, *(one.reader for one in conditions if one.reader), *measuring])
-    return TaskBench(
+    bench = TaskBench(
         task, campaign.seed, _environment(campaign, registry, task), policies,
         asked, conditions,
         measuring, campaign.repeats or task.config.repeats, campaign.asks, campaign.limit,
     )  # fmt: skip
+    bench.beside = beside
+    return bench
 
 
 def _environment(campaign: Campaign, registry: Registry, task: Task) -> Adapter:

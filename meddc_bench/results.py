@@ -51,6 +51,8 @@ def _results(
             "cases": len(bench.cases), "repeats": bench.repeats, "protocol": bench.task.config.protocol.model_dump(),
             "rows": lines, "panels": panels(lines, built), "shared_models": shared_models(bench),
         }  # fmt: skip
+        if bench.beside:
+            tasks[bench.task.name]["beside"] = list(bench.beside)
         derived = sum(target.derived for case in bench.cases for target in case.scored_targets)
         if derived:  # T rests on targets that no clinician wrote
             tasks[bench.task.name]["derived_targets"] = derived

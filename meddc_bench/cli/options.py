@@ -68,6 +68,9 @@ def run_options(function: Any) -> Any:
         click.option("--repeats", type=click.IntRange(min=1), help="Repeats of each history [default: the task's]."),
         click.option("--seed", type=int, help="Seed of the run [default: 0]."),
         click.option("--instrument", help="The task's patient, readers and judge [default: offline]."),
+        click.option(
+            "--metric", "metrics", multiple=True, metavar="NAME", help="A metric beside the task's own; repeatable."
+        ),
         click.option("--view", type=click.Choice(["cut", "mask", "full"]), help="A reader's view of early diagnoses."),
         click.option(
             "--max-connections", type=click.IntRange(min=1), help="Connections to an endpoint at once [default: 16]."
@@ -99,7 +102,7 @@ def build_campaign(flags: dict[str, Any]) -> Campaign:
             data[plural] = campaigns.parse_roles(kind, names, arguments)
         elif arguments:
             data[plural] = _with_arguments(kind, data.get(plural, []), arguments)
-    for key in ("tasks", "include_path"):
+    for key in ("tasks", "include_path", "metrics"):
         if flags.get(key):
             data[key] = [part for value in flags[key] for part in _parts(value)]
     for key in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -112,11 +113,17 @@ def _table(name: str, task: dict[str, Any], *, brief: bool = False) -> Table:
 
 
 def _columns(task: dict[str, Any]) -> dict[str, Show]:
-    """Return the columns of a task: those of its protocol, and of T and E where a case has targets."""
+    """Return the columns of a task: those of its protocol, of T and E where a case has targets, and those asked for."""
+    beside: dict[str, Show] = {name: partial(_beside, name=name) for name in task.get("beside", ())}
     asked = any(_measured(row, "T") for row in task["rows"])
     if _workup(task):
-        return {**_ACCURACY, **({name: _TRAJECTORY[name] for name in _ASKED} if asked else {}), "coverage": _coverage}
-    return _TRAJECTORY if asked else _DIAGNOSIS
+        targets = {name: _TRAJECTORY[name] for name in _ASKED} if asked else {}
+        return {**_ACCURACY, **targets, "coverage": _coverage, **beside}
+    return {**(_TRAJECTORY if asked else _DIAGNOSIS), **beside}
+
+
+def _beside(row: dict[str, Any], name: str) -> str:
+    return _score(row, name) if row["metrics"].get(name, {}).get("unit") == "fraction" else _told(row, name)
 
 
 def _workup(task: dict[str, Any]) -> bool:

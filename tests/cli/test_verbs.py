@@ -107,6 +107,30 @@ def test_below_full_coverage_is_exit_3_with_the_way_on(here: World, capsys: pyte
     assert here.cli("retry", "我 的") == 0
 
 
+def test_a_metric_beside_the_tasks_own_is_scored_shown_last_and_costs_no_rollout(
+    here: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("run", "-t", str(here.task), "--policy", "asker", "-o", "run")
+    assert here.cli(*words) == 0
+    plain = json.loads(here.bytes())
+    here.forget()
+    capsys.readouterr()
+    assert here.cli(*words, "--metric", "soft_recall,D", "--metric", "first_summary_round") == 0
+    assert here.calls() == []
+    title = next(line for line in capsys.readouterr().out.splitlines() if "policy" in line)
+    assert title.index("coverage") < title.index("soft_recall") < title.index("first_summary_round")
+    assert title.count(" D ┃") == 1
+    found = json.loads(here.bytes())
+    (before,), (task,) = plain["tasks"].values(), found["tasks"].values()
+    assert task["beside"] == ["soft_recall", "first_summary_round"]
+    for row, old in zip(task["rows"], before["rows"], strict=True):
+        assert row["metrics"]["soft_recall"]["measured"] > 0
+        assert {name: row["metrics"][name] for name in old["metrics"]} == old["metrics"]
+    assert here.cli(*words[:-1], "other", "--metric", "soft_recal") == 2
+    assert "did you mean 'soft_recall'" in capsys.readouterr().err
+    assert not (here.root / "other").exists()
+
+
 def test_retry_goes_on_from_the_manifest_alone(here: World) -> None:
     words = ("-t", str(here.task), "--policy", "asker", "--policy-args", "fail=infra", "--repeats", "1", "--seed", "9")
     assert here.cli("run", *words, "-o", "run", "--max-retries", "0") == 3
