@@ -100,6 +100,13 @@ def _summary_table(measures: TaskMeasures, teller: Teller) -> Table:
         ),
         *_nulls(measures, rows, teller),
     ]
+    if derived := measures.result.get("derived_targets"):
+        notes.append(
+            Words(
+                f"T 所依据的 {derived} 个目标由规则得出，不是临床医生所写，不是标准结果。",
+                f"T rests on {derived} targets derived by rules, which no clinician wrote: it is not standard.",
+            )
+        )
     return Table(Words("得分", "Scores"), tuple(columns), tuple(body), tuple(notes))
 
 

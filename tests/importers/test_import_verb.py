@@ -110,6 +110,9 @@ def test_a_sheet_becomes_a_task_that_validates_and_runs(call: Call, tmp_path: Pa
     assert code == 0
     results = json.loads((run / "results.json").read_text(encoding="utf-8"))["tasks"]["clinic"]
     assert results["derived_targets"] == sum(len(one.scored_targets) for one in load_task(folder / "task.yaml").cases)
+    assert call("report", run, "--format", "md")[0] == 0
+    told = f"T rests on {results['derived_targets']} targets derived by rules"
+    assert told in (run / "report.md").read_text(encoding="utf-8")
     code, _, err = call("publish", run, "--standard", "--condition", "knowledge")
     assert code == 3
     assert "derived targets" in err
