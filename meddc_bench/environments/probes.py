@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -157,9 +157,10 @@ def probed(panels: Sequence[Panel], decided: Draw, language: str = "zh") -> tupl
         donor = _donor(shown[index], decided, language)
         if donor is not None:
             one = shown[index]
-            swapped = Picture(
-                one.number, one.title, donor.modality, donor.anatomy, donor.view, None, donor.stain, donor.picture
-            )
+            swapped = replace(
+                one, modality=donor.modality, anatomy=donor.anatomy, view=donor.view, laterality=None, stain=donor.stain,
+                file=donor.picture,
+            )  # fmt: skip
             return (*shown[:index], swapped, *shown[index + 1 :]), one.number
     return shown, None
 

@@ -19,11 +19,10 @@ _PARTICLES = re.compile(
     r"|[了的地得吗呢啊呀吧嘛么您你那这请有过会还也就都再又是]"
 )
 _A_NOT_A = re.compile(r"([\u3400-\u9fff]{1,2})[不没]\1")
-_ASIDE = frozenset(
-    " ".join(
-        ("experienc feel felt notic tell describ explain know let still happen suffer bother symptom problem",)
-    ).split()
-)
+_ASIDE = frozenset({
+    "experienc", "feel", "felt", "notic", "tell", "describ", "explain", "know", "let", "still", "happen", "suffer",
+    "bother", "symptom", "problem",
+})  # fmt: skip
 """Stems with which English questions ask, whatever they ask about."""
 _TOKEN = re.compile(r"[a-z0-9.]+|.", re.DOTALL)
 _ALIKE = 0.6

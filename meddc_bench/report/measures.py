@@ -206,7 +206,7 @@ def _series(
         name for row in result["rows"] for name, metric in row["metrics"].items()
         if str(metric.get("reason", "")).startswith("the metric")
     }  # fmt: skip
-    for one in run.columns(bench, [name for name in {*shown, "D", "T"} if name not in broken]):
+    for one in run.columns(bench, [name for name in dict.fromkeys((*shown, "D", "T")) if name not in broken]):
         if one.series is not None and one.unit == "fraction":
             row = one.row
             key = Key(row.policy.label, one.metric, one.series.reader)

@@ -43,18 +43,17 @@ STOPWORDS = frozenset(
     ).split()
 )
 """Words without content of their own; negations are no stopwords: they are dropped by `stems` and read by `denials`."""
-NEGATORS = frozenset("no not never none nor neither without denies denied deny denying don't doesn't didn't isn't wasn't "
-                     " ".join(
-    (
-        "aren't weren't hasn't haven't hadn't can't cannot couldn't won't absent negative nil",
-    )
-).split())  # fmt: skip
+NEGATORS = frozenset(
+    " ".join(
+        (
+            "no not never none nor neither without denies denied deny denying don't doesn't didn't isn't wasn't",
+            "aren't weren't hasn't haven't hadn't can't cannot couldn't won't absent negative nil",
+        )
+    ).split()
+)
 _STOP = re.compile(
     r"(?<!\b[A-Z])(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<!\bapprox)(?<!\bNo)"
     r"\.(?=\s|$)[\"')]*|[?!][\"')]*|\n+|;\s"
-)
-_INTERROGATIVE = re.compile(
-    r"\b(?:who|what|when|where|which|why|how|do|does|did|are|is|was|were|have|has|had|can|could|would|will|any)\b", re.I
 )
 _REQUEST = re.compile(
     r"\b(?:please|can you|could you|would you|tell me|describe|explain|let me know|talk me through|walk me through)\b",

@@ -11,6 +11,7 @@ from meddc_bench.text.english import denials, english_questions, english_sentenc
 
 def test_forms_of_a_word_and_both_spellings_are_one_stem() -> None:
     assert stems("She vomits") == stems("vomiting")
+    assert stems("no fever, never a rash, without or denies it, nor isn't") == {"fever", "rash"}
     assert stems("haemorrhage, oedema, anaemia, diarrhoea, tumour") == stems("hemorrhage edema anemia diarrhea tumor")
 
 
