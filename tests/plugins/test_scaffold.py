@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 
+from meddc_bench.adapters import Caller
 from meddc_bench.errors import UsageError
+from meddc_bench.pipeline.rollout import Rollout, roll_out
 from meddc_bench.registry import KINDS, Registry
 from meddc_bench.scaffold import create
+from meddc_bench.task import TaskIndex
 from meddc_bench.testing import PROPERTIES, Subject, check
+from meddc_bench.wiring import Adapter
 
 NAMES = {kind: f"made_{kind}" for kind in KINDS}
 
@@ -47,6 +51,23 @@ def test_a_new_plugin_passes_the_check(kind: str, made: dict[str, Path], monkeyp
     assert report.named("passed") == tuple(one.name for one in PROPERTIES[kind]()), [
         str(one) for one in report.verdicts
     ]
+
+
+async def test_a_new_policy_ends_a_consultation_with_a_workup_without_a_breach(
+    made: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(made["policy"])
+    point = EntryPoint(NAMES["policy"], f"{NAMES['policy']}.plugin", "meddc_bench")
+    registry = Registry.load([*entry_points(group="meddc_bench"), point])
+    policy, patient, environment = (
+        Adapter(registry, kind, name, name, {}).get()
+        for kind, name in (("policy", NAMES["policy"]), ("patient", "grounded"), ("environment", "workup"))
+    )
+    (task,) = TaskIndex().resolve("osce_zh")
+    caller = Caller()
+    for case in task.cases[:3]:
+        history = await roll_out(policy, Rollout(task, case, environment, patient, caller=caller), caller)
+        assert (history.ended, history.breaches) == ("diagnosed", ())
 
 
 def test_the_tests_of_every_new_plugin_pass(made: dict[str, Path], tmp_path: Path) -> None:
